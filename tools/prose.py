@@ -46,7 +46,7 @@ def python_texts(path: Path) -> Iterator[Found]:
 
 
 def error_texts(node: ast.AST) -> Iterator[str]:
-    """Yield the string literals below a node, an f-string as a whole."""
+    """Yield the string literals below a node. An f-string counts as one string literal."""
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.JoinedStr):
             yield ast.unparse(part)

@@ -44,8 +44,8 @@ export interface LessonNow {
   readonly go: Go;
   readonly guess: { readonly guess: number | null };
   /**
-   * The correct choice for this step's question, if the run on the stage may judge the question; null while the choice
-   * is unknown.
+   * The correct choice for this step's question, according to the run on the stage. Null while the choice is unknown,
+   * or if this run cannot answer the question.
    */
   readonly truth: number | null;
   readonly answers: Answers;
@@ -54,10 +54,10 @@ export interface LessonNow {
   readonly pointAt: (question: number) => void;
   readonly actions: {
     readonly knobs: Knobs;
-    /** The reason that no live run can start; empty if one can. */
+    /** The reason that no live run can start; empty if a live run can start. */
     readonly blocked: string;
     readonly turnOne: (name: string, value: number) => void;
-    /** Pass the current knobs to the plug-in that takes runs; null if no plug-in does. */
+    /** Request a run with the current knobs from the plug-in that handles runs; null if no plug-in handles runs. */
     readonly attempt: (() => void) | null;
   };
 }
@@ -66,9 +66,9 @@ export interface LessonNow {
 export interface AroundLessonProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  /** The reason that no live run can start; empty if one can. */
+  /** The reason that no live run can start; empty if a live run can start. */
   readonly blocked: string;
-  /** The reason that the page cannot send requests to a server; empty if it can. */
+  /** The reason that the page cannot send requests to a server; empty if the page can send requests. */
   readonly shut: string;
   /** Start a run with these arms. */
   readonly onBegin: (arms: readonly string[]) => void;
@@ -102,9 +102,9 @@ export interface Lead {
 }
 
 /**
- * When the page shows the answer to a step's question. With `own`, the viewer's guess reveals the answer. With all
- * other values, the instructor reveals it. `later` means that they have not asked the question yet, `posed` that they
- * have asked it, and `revealed` that the answer is shown.
+ * Who reveals the answer to a step's question. With `own`, the viewer's guess reveals the answer. With all other
+ * values, the instructor reveals the answer. `later` means that the instructor has not asked the question yet. `posed`
+ * means that the instructor has asked the question. `revealed` means that the answer is shown.
  */
 export type Reveal = 'own' | 'later' | 'posed' | 'revealed';
 
@@ -171,7 +171,7 @@ export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
     readonly children: ReactNode;
   }>;
   readonly AroundLesson?: ComponentType<AroundLessonProps>;
-  /** The plug-in's page that an address selects; null if the address selects one of the page's own. */
+  /** The page of the plug-in that an address selects; null if the address selects another page. */
   readonly pageOf?: (search: string, place: Place, go: Go) => ReactElement | null;
   /** Whether BesideLanes currently takes up space. */
   readonly useBeside?: () => boolean;
@@ -294,7 +294,7 @@ export function useLead(): Omit<Lead, 'key'> & { readonly keys: readonly Key[] }
   };
 }
 
-/** The first plug-in that takes runs of this step; null if the server runs them. */
+/** The first plug-in that handles the runs of this step; null if the server handles the runs. */
 export function useRunTaker(lesson: string, step: string): RunTaker | null {
   const all = said('useRuns', (taker) => taker(lesson, step));
   return all.find((taker) => taker !== null) ?? null;

@@ -9,7 +9,7 @@ const runMs = 400_000;
 const arms = ['stock', 'moved'] as const;
 const storm = '/?lesson=05-cacheline-pingpong';
 const reads = 'reads of the count’s line per stat, in the whole run';
-const forName = 'reads of this line for the name per stat, in the whole run';
+const forName = 'reads of this line to compare the name, per stat, in the whole run';
 const rmws = 'read-modify-writes of this line per stat, in the whole run';
 
 /** Two 8-byte loads of the count, and two of the three words of the name on stock. */

@@ -73,7 +73,7 @@ def lanes(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Measure the time until a lane moves, in turn with a copied guest and with a booted guest."""
+    """Compare copied guests and booted guests by the time until a lane moves."""
     from tools.bench.lanes import bench as body
 
     return body(lesson, arm, repeats, vng, json)
@@ -193,7 +193,7 @@ def pool(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Measure the time from a click on run live to events, in turn here and through a pool.
+    """Compare the time from a click on "run live" to events, locally and through a pool.
 
     The benchmark uses real servers with real guests. With the pool, the first click needs a new
     lease, and later clicks use this lease again.

@@ -147,7 +147,7 @@ def own_places(folder: str) -> dict[str, str]:
 
 
 def answers(ms: list[float]) -> Answers:
-    """Return quantiles of the answer times in ms, or zeros without any answer."""
+    """Return quantiles of the answer times in ms, or zeros if there is no answer."""
     if not ms:
         return Answers(0, 0.0, 0.0)
     return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))

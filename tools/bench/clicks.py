@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A simulated page that opens lessons and runs their main steps, over the real page's socket."""
+"""A simulated page. It opens lessons, runs their main steps, and connects as a real page does."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
     await kernel_sources(request.folder, (arm,), KernelSettings.default())
     by_vng = vng_rounds(repeats) if vng else set()
     async with Templates(TEMPLATE_BYTES, prepare=prepare_copy) as templates:
-        await timed("first copy", request, arm, templates)  # after it, a guest is parked
+        await timed("first copy", request, arm, templates)  # afterwards a guest is parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
             await wait_parked(templates)

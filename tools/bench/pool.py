@@ -119,7 +119,7 @@ def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStarts
 
 
 def more(here: Quantiles | None, there: Quantiles | None) -> float | None:
-    """Return by how many ms the pool's median is larger, or None if a median is missing."""
+    """Return the pool's median minus the local median in ms, or None if a median is missing."""
     return None if here is None or there is None else round(there.p50_ms - here.p50_ms, 1)
 
 

@@ -55,7 +55,7 @@ def free_port() -> int:
 def nginx(
     folder: Path, port: int, *upstreams: str, sub_path: str = "/", connections: int = 1024
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start nginx, which serves /duet/ on `port` from one server, or from two with shared classes.
+    """Start nginx, which serves /duet/ on `port` from one server, or from two that share classes.
 
     Args:
         upstreams: host:port of each server.

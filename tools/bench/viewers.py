@@ -158,7 +158,7 @@ async def counted(
 
 @contextlib.contextmanager
 def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a module of this package in a process, which ends with the block."""
+    """Run a module of this package in a process. The process ends when the `with` block ends."""
     command = [sys.executable, "-m", f"tools.bench.{module}", *words]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=repo_root()
@@ -188,7 +188,7 @@ def line_of(process: subprocess.Popen[str]) -> Any:
 
 
 def delays(bins: npt.NDArray[np.int64]) -> Delays:
-    """Return a histogram's quantiles. Each is the upper end of its bin."""
+    """Return a histogram's quantiles. Each quantile is the upper end of its bin."""
     total = int(bins.sum())
     reached = np.cumsum(bins)
     p50, p99 = (

@@ -48,7 +48,7 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer. Of RFC 6455 it implements only what unfragmented binary frames need.
+    """One viewer. It implements only the part of RFC 6455 that unfragmented binary frames need.
 
     Args:
         place: path of the socket.

@@ -10,8 +10,9 @@ if PLAYING & set(sys.argv[1:2]):
     from duet import confine as confined
     from duet.base.errors import InfraError
 
-    # The process that forks children imports its modules while this process imports its own. If it
-    # cannot start, the command of `duet` reports the error later.
+    # A separate process forks children. The call below starts that process, so that both processes
+    # import their modules at the same time. If the process cannot start, the command of `duet`
+    # reports the error later.
     with contextlib.suppress(InfraError):
         confined.start()
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Describes a page without a server, which `duet export --to site` wrote. The page's site.js lists the files next to
- * the page.
+ * Describes a page that has no server. `duet export --to site` writes such a page, and a script site.js that lists the
+ * files next to the page.
  */
 
 export interface Site {

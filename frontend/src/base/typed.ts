@@ -23,9 +23,9 @@ function parts(name: string): readonly [number: number | null, words: string] {
 }
 
 /**
- * Find the only name that a word matches; null if no name or several names match. A word matches an identical name, a
- * name with the same number, and a name that begins with the word after its number. If there is no such name, the word
- * matches names in which a later word begins with it.
+ * Find the only name that fits a typed text; null if no name or several names fit. An identical name always fits. If
+ * the text has a number, names must have the same number. After the number, the name must begin with the text's words.
+ * If no name begins with these words, names that contain the words in a later place fit.
  */
 export function resolveName(word: string, names: readonly string[]): string | null {
   const text = plain(word);

@@ -74,8 +74,8 @@ export function formatNs(value: number): string {
 }
 
 /**
- * Format a moment on the axis in ms. The number of decimal places is that which can be distinguished in a window of
- * length `span`.
+ * Format a moment on the axis in ms. `span` is the length of the window. The shorter the window, the more decimal
+ * places are shown.
  */
 export function formatMoment(value: number, span: number): string {
   const places =

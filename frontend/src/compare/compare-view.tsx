@@ -498,7 +498,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
 /** The reason that the lanes of two runs cannot share an axis; empty if they can. */
 export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
-    return t('This page has no view called {view}: reload it.', { view: lesson.view });
+    return t('This page has no view called {view}. Reload the page.', { view: lesson.view });
   const [left, right] = [one, other].map((index) => index.axis?.plural ?? t('guest time'));
   if (left === right) {
     const [a, b] = [one, other].map((index) => lessonOfRun(lesson, index.workload).operation);

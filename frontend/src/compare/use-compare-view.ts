@@ -45,7 +45,7 @@ export function indexOf(store: Store, id: string): RunIndex | null {
   return run === null || lesson === null || run.id !== id ? null : indexRun(run, lesson);
 }
 
-/** Re-render when another store than the page's own changes, at most ten times a second. */
+/** Re-render when the given store changes, at most ten times a second. */
 export function useNews(store: Store): void {
   const [subscribe] = useState(() => calmly(store.events));
   useSyncExternalStore(subscribe, () => `${store.run.get()?.run_id} ${store.shown()?.version}`);

@@ -79,7 +79,8 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
   );
 }
 
-// Slow motion of a live run: the visitor in control can hold the guests. The bar shows how far each guest ran on.
+// Slow motion of a live run. The visitor in control can stop the guests. A guest does not stop immediately, so the bar
+// shows how far each guest ran after the request.
 
 interface HoldBarProps {
   readonly lesson: Lesson;
@@ -92,8 +93,8 @@ interface HoldBarProps {
 const most = 1_000_000;
 
 /**
- * Describe how far a guest ran on: "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop
- * immediately.
+ * Describe how far a guest ran after the request to stop: "requested at access 1,204, stopped at 1,391: 187 more". A
+ * guest does not stop immediately.
  */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
@@ -137,8 +138,8 @@ export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
           onClick={() => onHold(!held, held ? 0 : after)}
           title={
             held
-              ? t('their clocks continue from where they stopped')
-              : t('stops the guests, and shows how far each guest still ran')
+              ? t('the guests’ clocks continue from where they stopped')
+              : t('stops the guests, and shows how far each guest ran before it stopped')
           }
           data-testid="hold"
         >

@@ -394,7 +394,7 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Time after the last change of a knob before a run may start automatically, ms. */
+/** Delay between the last change of a knob and the automatic start of a run, ms. */
 const REST_MS = 250;
 
 interface Follow {
@@ -406,8 +406,8 @@ interface Follow {
 }
 
 /**
- * Starts a run whenever knobs change. This requires that lanes are copies of templates, and that the viewer has
- * switched it on.
+ * Starts a run whenever knobs change. Automatic runs require that lanes are copies of templates, and that the viewer
+ * has switched automatic runs on.
  */
 function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   const [on, set] = useState(false);
@@ -491,7 +491,7 @@ function RunButtons(props: ButtonsProps) {
   );
 }
 
-// Writes knobs of a model on the page to the store. The index reads them there.
+// Writes the knobs of the page's model to the store. The index reads these knobs from the store.
 
 export function useModel(lesson: Lesson, knobs: Knobs): void {
   const store = useStore();

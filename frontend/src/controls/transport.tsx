@@ -413,7 +413,7 @@ interface Given {
   readonly veiled?: boolean;
   /** Whether to hide everything that would answer the question of a later step. */
   readonly askedLater?: boolean;
-  /** Whether to hide also the first divergence, because it compares lanes. */
+  /** Whether the jump to the first divergence is unavailable, because a divergence compares lanes. */
   readonly uncounted?: boolean;
   /** The lesson with one title per lane, for the axis and the scrubber. */
   readonly lanesOf?: Lesson;

@@ -34,8 +34,8 @@ export function opBegin(lane: LaneIndex, n: number): Nanos | null {
 /**
  * Return the offset of each lane for an alignment:
  * - `time`: lanes start together, so all offsets are 0.
- * - `operation`: operation n ends at the same frame time on every lane. Without `n`, it is the last operation that even
- *   the slowest lane has ended by `around`.
+ * - `operation`: operation n ends at the same frame time on every lane. If `nth` is null, operation n is the last
+ *   operation that even the slowest lane has ended up to the time `around`.
  * - `marker`: the first operation ends at the same frame time on every lane.
  * - `begin`: operation n begins at the same frame time on every lane.
  */
@@ -106,7 +106,7 @@ export function operationsOfAll(index: RunIndex): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The number of operations that even the slowest lane has ended by `around`; at least 1. */
+/** The number of operations that even the slowest lane has ended up to the time `around`; at least 1. */
 function commonOperation(index: RunIndex, around: number): number {
   const counts = index.lanes.filter((l) => l.opsByEnd.length > 0).map((l) => opsUpTo(l, around));
   return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));

@@ -44,8 +44,8 @@ export interface Figure {
 let held: Map<string, string> | null = null;
 
 /**
- * Call `make` with frozen figures. A figure in `texts` keeps its text there; a new figure is added to `texts`. If
- * `texts` is null, nothing is frozen.
+ * Call `make` while figures are frozen. If `texts` contains a figure, the stored text is used; otherwise the figure's
+ * text is added to `texts`. If `texts` is null, nothing is frozen.
  */
 export function withFrozenFigures<T>(texts: Map<string, string> | null, make: () => T): T {
   const outer = held;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Moments to which the page can jump, and the first divergence of lanes. For each jump there is a sentence that says
- * where the jump led, or why it is unavailable. Pure.
+ * Moments to which the page can jump, and the first divergence of lanes. For each jump, a sentence describes the
+ * destination, or says why the jump is unavailable. Pure.
  */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
@@ -183,7 +183,7 @@ function trimToLongest(waits: LongWait[], most: number): void {
   waits.length = Math.min(waits.length, most);
 }
 
-// The first divergence of lanes, or the reason that lanes do not diverge. Pure; times are each lane's own.
+// The first divergence of lanes, or the reason that lanes do not diverge. Pure. All times are in a lane's own time.
 // Lanes with the longest and the shortest mean duration of operations are compared.
 // Lanes diverge at the first operation that took at least twice as long on the slower lane.
 // On a counting axis, lanes diverge at the first entry that differs between them.
@@ -362,7 +362,7 @@ export function noMarker(index: RunIndex, { operation }: Names): string {
     : t('No lane has ended a {name} yet.', { name: operation.name });
 }
 
-/** Describe where a jump led. `from` is the moment before the jump. */
+/** Describe the destination of a jump. `from` is the moment before the jump. */
 export function jumpWords(
   what: Jump,
   from: number,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The answer to a prediction, from a comparison of the operations of two arms over equal guest time since the start.
- * The operations are counted from events, or the rates are taken from a recorded table of untraced runs.
+ * The answer to a prediction. It compares how many operations two arms complete in equal guest time since the start.
+ * The operations are counted from events, or their rates are taken from a recorded table of untraced runs.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -61,8 +61,8 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
 }
 
 /**
- * The answer from the first recorded table with the prediction's clock and parameters, as a ratio of medians. Null if
- * there is no such table. The runs of the table were untraced, one kernel after the other.
+ * The answer as a ratio of medians, which come from the first recorded table with the prediction's clock and
+ * parameters. Null if there is no such table. The table's runs were untraced, one kernel after the other.
  */
 export function tableRatio(
   { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
@@ -145,7 +145,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
     return [arm, found?.base ? found.value / found.base : null];
   });
   if (of.every(([, ratio]) => ratio === null)) return [];
-  return [{ head: t('the mail, on the mail’s machine'), of: new Map(of) }];
+  return [{ head: t('the mail’s figures, measured on another machine'), of: new Map(of) }];
 }
 
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {

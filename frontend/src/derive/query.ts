@@ -6,8 +6,8 @@ import { type Nanos, ns } from '../base/units.ts';
 import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
 
 /**
- * A span as an object, read from the columns for texts and for the selection of marks. Drawing does not use it, because
- * it is slow.
+ * A span as an object, whose values are copied from the table's columns. Code that writes texts or selects marks uses
+ * such objects. Drawing does not use them, because creating them is slow.
  */
 export interface SpanRecord {
   readonly t0: Nanos;
@@ -91,8 +91,8 @@ export function* spansIn(
 }
 
 /**
- * The span of this row and layer at time t. If several spans contain t, it is the one that began last. Null if the row
- * is idle or its state is unknown.
+ * The span of this row and layer at time t. If several spans contain t, the result is the span that began last. Null
+ * if the row is idle or its state is unknown.
  */
 export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
   const strand = lane.strand(row, layer);

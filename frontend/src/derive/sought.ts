@@ -185,7 +185,10 @@ function together(pairs: Pairs, n: number): Pairs {
 /** An interval that is only partly visible must cover at least this share of the window. */
 const share = 1 / 20;
 
-/** The start of the visible part of the first interval of which enough is visible in [a, b); null if there is none. */
+/**
+ * Find the first interval that is visible in [a, b) for at least `longer_ms`. Return the start of its visible part, or
+ * null if there is no such interval.
+ */
 function firstIn(found: Found, one: Sought, a: number, b: number): number | null {
   const { t0, t1 } = found;
   for (let i = 0; i < t0.length && t0[i]! < b; i++) {
@@ -196,8 +199,8 @@ function firstIn(found: Found, one: Sought, a: number, b: number): number | null
 }
 
 /**
- * How much of the intervals is visible in [a, b): a duration, or the number of intervals if their length is 0. Returns
- * -1 if the window shows too few or too many of them.
+ * The amount of the intervals that is visible in [a, b): a duration, or the number of intervals if their length is 0.
+ * Returns -1 if the window shows too few or too many intervals.
  */
 function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;
@@ -265,8 +268,8 @@ export class Search {
   }
 
   /**
-   * How much the window shows of the marks with `most`; -1 if the window does not show everything that the step must
-   * show.
+   * The amount of marks with `most: true` that the window shows; -1 if the window does not show everything that the
+   * step must show.
    */
   amount({ start, span }: Window): number {
     let most = 0;
@@ -282,7 +285,7 @@ export class Search {
     return most;
   }
 
-  /** Frame time of the first interval with `opens` in the window; null if the window has none. */
+  /** Frame time of the first interval with `opens: true` in the window; null if the window has no such interval. */
   opening({ start, span }: Window): number | null {
     let first: number | null = null;
     for (const { lane, marks } of this.#lanes) {
@@ -367,8 +370,8 @@ function endOf(index: RunIndex, offsets: Offsets): number {
 }
 
 /**
- * The windows that show the claim, in order of time. If windows differ in how much they show, only those that show most
- * are returned.
+ * The windows that show the claim, in order of time. If the windows show different amounts (`Search.amount`), only the
+ * windows with the largest amount are returned.
  */
 function bestWindows(search: Search): readonly Window[] {
   return search
@@ -389,7 +392,10 @@ interface Answer {
   readonly shown: boolean | null;
 }
 
-/** Share of the window by which the sweep begins before the first interval that has `opens`. */
+/**
+ * The sweep starts a short time before the first interval with `opens: true`. This constant is that time as a share of
+ * the window's length.
+ */
 const lead = 1 / 25;
 
 /** Name of the search in the browser's performance profile. */
@@ -404,8 +410,8 @@ function isWhole(index: RunIndex): boolean {
 }
 
 /**
- * The place at which the step opens. It is the step's own moment if that shows the claim; otherwise it is the most
- * typical of the best windows.
+ * The place at which the step opens. If the step's own moment shows the claim, the step opens at this moment.
+ * Otherwise the step opens in the most typical of the best windows.
  */
 export function claimedPlace(
   index: RunIndex,

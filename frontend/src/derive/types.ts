@@ -19,7 +19,7 @@ export type Alignment = 'time' | 'operation' | 'marker' | 'begin';
 /** Layers of kinds. Kinds of the layer `mark` have no spans, because views draw them from points. */
 export type Layer = 'state' | 'function' | 'track' | 'mark';
 
-/** The spans of one row and layer, sorted by t0. A pyramid of levels of detail serves wide windows. */
+/** The spans of one row and layer, sorted by t0. Wide windows draw totals per bucket instead of single spans. */
 export interface Strand {
   readonly row: number;
   readonly layer: Layer;
@@ -84,7 +84,7 @@ export interface LaneIndex {
   samples(probe: string): readonly LaneSample[];
   /** Names of the probes and lenses that have samples. */
   probes(): readonly string[];
-  /** Convert a moment on this lane's axis to guest time. On a time axis, both are equal. */
+  /** Convert a moment on this lane's axis to guest time. On an axis of guest time, the two times are equal. */
   guestTime(t: number): Nanos;
   /** The guest time of entry `i` of `points`. It is exact on every axis. */
   pointTime(i: number): Nanos;
@@ -158,8 +158,8 @@ export interface Frame {
   /** Offset of each lane, which is added to the lane's own time before drawing (see Alignment). */
   readonly offset: ReadonlyMap<string, number>;
   /**
-   * The alignment, and the number of its operation from 1. `at` is the aligned frame time. It is present if this time
-   * also depends on lanes that are not drawn here.
+   * The alignment, and the number of the aligned operation, counted from 1. `at` is the aligned frame time. `at` is
+   * only present if the aligned frame time also depends on lanes that are not drawn here.
    */
   readonly aligned?: { readonly by: Alignment; readonly n: number; readonly at?: Nanos | null };
   readonly selection: Mark | null;

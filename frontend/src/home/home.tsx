@@ -209,8 +209,8 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
 }
 
 /**
- * The first published figure with its source. If the lesson asks for a prediction, both are hidden until the viewer
- * clicks.
+ * The first published figure with its source. If the lesson asks for a prediction, the figure and the source are
+ * hidden until the viewer clicks.
  */
 function Headline({ slug, published, mails, scenes, predictions }: More & { slug: string }) {
   const [wanted, setWanted] = useState(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sources of translated texts: chunks of the page's code for the page, and the server for its lessons. */
+/** Loads translated texts. The page's texts are in chunks of its code, and lessons' texts come from the server. */
 
 import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';

@@ -27,7 +27,7 @@ export function chooseLanguage(tag: Tag): void {
   location.assign(location.pathname + withLang(location.search, write(tag) ? null : tag));
 }
 
-/** Browsers may deny storage to a page in a frame of a file. */
+/** A browser may deny storage to this page if a local file shows the page in a frame. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The language menu. Each language has its own name in the list, so that its speakers recognise it. */
+/** The language menu. It lists each language by its native name, such as "Deutsch" for German. */
 
 import { spoken, t } from '../base/lang/t.ts';
 import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags.ts';

@@ -270,7 +270,7 @@ export function recordedNs(
   return Math.max(...index.lanes.map((lane) => lane.watermark));
 }
 
-/** A lane counts as completely recorded from this share of its planned time. */
+/** A recording counts as complete if it covers at least this share of its planned time. */
 const whole = 0.95;
 
 /** Return "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md), otherwise an empty text. */

@@ -129,7 +129,7 @@ interface RunState {
   readonly opened: string | null;
   /** A run that did not arrive in time. */
   readonly late: string | null;
-  /** The parts of `readRun`'s result for which the run was opened, as JSON. */
+  /** The results `sure`, `requests` and `moved` of `readRun` when a run was last requested, as JSON. */
   readonly openedFor: string;
   readonly leftFor: string;
 }
@@ -196,7 +196,7 @@ export function recordingInstead(
   return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
 }
 
-/** Fields that are reset when another run replaces a lost run, because the old moment has no meaning there. */
+/** Fields that are reset when the address gets another run, because the old moment belongs to the old run. */
 const noMoment = { moment: null, window: null, nth: null } as const;
 
 function advanceRun(state: RunState, world: RunWorld): readonly [RunState, readonly RunCommand[]] {
@@ -219,7 +219,8 @@ function advanceRun(state: RunState, world: RunWorld): readonly [RunState, reado
   if (leaves && named !== null && leftFor !== state.leftFor) {
     // The server has already reported the reason, so this code only removes the run from the address.
     commands.push({ type: 'go', change: { run: null, ...noMoment } });
-    // The lost run may exist later, so it may be requested again, unless it is the recording that replaces it.
+    // The lost run may exist later, so the page may request the lost run again. If the lost run is the step's own
+    // recording, the page must not request it again.
     for (const run of [named, runIdOf(world.lesson, named)])
       if (run !== fitting) commands.push({ type: 'forgive', run });
   }

@@ -66,7 +66,7 @@ interface Props {
   readonly uncounted?: boolean;
   /** Progress of the recording that is loading; empty if none is loading. */
   readonly coming: string;
-  /** A warning that no window of the run shows the step's claim; empty if a window does. */
+  /** A warning that no window of the run shows the step's claim; empty if a window shows the claim. */
   readonly unseen: string;
   readonly theme: Theme;
   /** Height of the header above each lane, px; default 34. */

@@ -127,7 +127,7 @@ export function readable(
   return asking.includes(step) ? 'question' : 'all';
 }
 
-/** The first step with an open question, from the current step up to the one before `step`. */
+/** The first step with an open question, from the current step up to the step before `step`. */
 export function asksBefore(
   scenes: readonly Scene[],
   now: Scene,
@@ -274,7 +274,7 @@ function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
 
 // A new step opens at its title instead of the previous scroll position.
 
-/** In a scrolling page, the title counts as visible if it is in this upper share of the window. */
+/** If a step's title is in this upper share of the window, the page need not scroll to show the title. */
 const upper = 0.5;
 
 /** `on` is false where useReading controls scrolling. */

@@ -22,7 +22,7 @@ const firstRows = 2;
  * Number of signs to show in the folded legend. Pure.
  *
  * @param tops vertical position of each sign in order, px
- * @param own number of signs at the start that belong to the lesson
+ * @param own number of signs that belong to the lesson; these signs come first
  * @returns null if all signs are shown
  */
 export function signsShown(tops: readonly number[], own = tops.length): number | null {
@@ -34,7 +34,7 @@ export function signsShown(tops: readonly number[], own = tops.length): number |
 }
 
 /**
- * Apply signsShown to a list on the page, again whenever its width or its signs change.
+ * Compute signsShown for a list on the page. Repeat this when the width of the list or its signs change.
  *
  * @param on whether the list may be folded
  */

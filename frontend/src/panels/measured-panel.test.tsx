@@ -62,7 +62,7 @@ describe('measured panel', () => {
       expect(others).toContain('No recorded table covers all kernels of this step.');
       const why = panel({ no_table: 'No cache here: look at the `accesses`.' });
       expect(why).toBe(
-        'No table is recorded here, on purpose. No cache here: look at the accesses.',
+        'This lesson deliberately has no table. No cache here: look at the accesses.',
       );
     });
 

@@ -219,7 +219,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   if (lesson.no_table !== '')
     return (
       <p className="small" data-testid="no-table">
-        <b>{t('No table is recorded here, on purpose.')}</b> <Inline text={lesson.no_table} />
+        <b>{t('This lesson deliberately has no table.')}</b> <Inline text={lesson.no_table} />
       </p>
     );
   const recorded = lesson.measured.length > 0;
@@ -243,7 +243,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
 /** For each clock, a text that explains the basis of a verdict. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
-    'An instruction takes 1 ns. A perturbed start uses a different random seed. The change compares the medians over all starts. The range contains all observed ratios between the kernels.',
+    'An instruction takes 1 ns. A perturbed start uses a different random seed. The verdict compares the medians over all starts, and gives the range of all observed ratios between the kernels.',
   ),
   wall: t(
     'n is the number of runs of each kernel. The 95 % interval is for the ratio between the kernels’ medians.',

@@ -237,8 +237,8 @@ export function PatchPanel({
 }
 
 /**
- * The arm whose patch is shown for `arm`: the arm itself if it has patches, otherwise the shown arm that reverts a
- * change of `arm`. Null if neither of these arms exists.
+ * The arm whose patch is shown for `arm`. If `arm` has patches, this is `arm` itself. Otherwise it is the arm of
+ * `shown` that reverts a change of `arm`, or null if there is no such arm.
  */
 function patchOf(lesson: Lesson, shown: readonly Arm[], arm: Arm): Arm | null {
   if (arm.patch_texts.length > 0) return arm;
@@ -324,7 +324,7 @@ function PatchFiles({
         <p className="quiet small" data-testid="visitors">
           {own
             ? t(
-                'A visitor made this change of {from} on the page. The change is not part of the lesson.',
+                'A visitor made this change to {from} on the page. The change is not part of the lesson.',
                 {
                   from: title(from),
                 },

@@ -86,7 +86,7 @@ export function readsBackwards(arm: Pick<Arm, 'role' | 'patch_texts'>): boolean 
   return arm.role === 'before' && arm.patch_texts.length > 0;
 }
 
-/** The kernel that a patch applies to: the arm without patches on the same base; null if there is none. */
+/** The kernel to which an arm's patch applies: an unpatched arm with the same base. Null if no such arm exists. */
 export function otherEnd(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   const same = (one: Arm) => one.base === arm.base && one.config === arm.config;
   return lesson.arms.find((one) => one.patch_texts.length === 0 && same(one)) ?? null;
@@ -115,8 +115,9 @@ function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
 }
 
 /**
- * Lines to highlight: for each call its first line, on either side of the patch. Added lines run on one kernel, removed
- * lines on the other. Context lines run on both, and are highlighted for the kernel with the added lines.
+ * Lines to highlight. For each call and each kernel, this is the first line of the patch that contains the call. Added
+ * lines run on one kernel, and removed lines run on the other kernel. Context lines run on both kernels, and are
+ * highlighted for the kernel with the added lines.
  *
  * @param comes arm with the added lines
  * @param goes arm with the removed lines; null if the lesson has none

@@ -128,9 +128,9 @@ export function frontStep(
 export type Spoiler = 'overview' | 'counts' | 'latency' | 'measured' | (string & {});
 
 /**
- * Whether a part beside a step's picture would answer a later step's question. By default, every part would if both
- * steps show the same lanes and recording. The view's `tells` can restrict this to the parts that it lists for the
- * prediction's metric.
+ * Whether a part beside a step's picture would answer a later step's question. By default, every part would answer the
+ * question if both steps show the same lanes and recording. If the view's `tells` lists parts for the prediction's
+ * metric, only these parts would answer the question.
  */
 export type Spoils = (what: Spoiler) => boolean;
 

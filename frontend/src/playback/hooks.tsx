@@ -129,7 +129,7 @@ export function useRunIndex(): RunIndex | null {
   return stage.index();
 }
 
-/** The index of all lanes of the run, including hidden ones. */
+/** The index of all lanes of the run, including hidden lanes. */
 export function useWholeIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
@@ -274,8 +274,8 @@ export function usePlayback(by: Actor = 'person'): Playback {
 }
 
 /**
- * A value that is derived from index, frame and lesson. It is recomputed when the events or the frame for text change,
- * so that all texts show the same moment. Expensive values are recomputed at most five times a second.
+ * A value that is derived from index, frame and lesson. It is recomputed when events arrive, or when the player has a
+ * new textFrame(), so that all texts show the same moment. Expensive values are recomputed at most five times a second.
  */
 function useDerived<T>(
   derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
@@ -353,7 +353,7 @@ export function useCountTable(): Counts | null {
 
 export interface LaneCount {
   readonly arm: string;
-  /** Number of operations that have ended up to the moment; null if the number is unknown. */
+  /** Number of operations that ended before or at the moment; null if the number is unknown. */
   readonly ops: number | null;
 }
 

@@ -66,8 +66,8 @@ export interface PlaybackState {
   readonly direction: Direction;
   readonly alignment: Alignment;
   /**
-   * Number of the requested operation, from 1. Null if none was requested: then an alignment by `operation` uses the
-   * operation near the window, and other alignments use the first operation.
+   * Number of the requested operation, from 1; null if no operation was requested. If it is null, an alignment by
+   * `operation` uses the operation near the window, and other alignments use the first operation.
    */
   readonly nth: number | null;
   /** Number of the operation at which the lanes are aligned, from 1. */

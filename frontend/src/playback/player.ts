@@ -45,7 +45,7 @@ const liveFps = 20;
 /** Who acts on playback: a person, or the page when it follows a link, a step or the class's leader. */
 export type Actor = 'person' | 'page';
 
-/** Fields whose change means that playback was moved or paused. */
+/** Fields of the state that change if somebody moves or pauses playback. */
 const motion = [
   ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
   ...(['alignment', 'operation', 'offset'] as const),

@@ -205,7 +205,7 @@ interface MismatchProps {
   readonly run: RunMessage;
   /** Titles of the step's arms that are missing in the run. */
   readonly missing: readonly string[];
-  /** The reason that the step cannot be run now; empty if it can. */
+  /** The reason that the step cannot be run now; empty if the step can be run. */
   readonly blocked: string;
   readonly onRun: () => void;
   /** Return to the recording; null if the step has no recording. */
@@ -336,7 +336,7 @@ interface ContendedNoticeProps {
   readonly found: Contended | null;
   /** Whether the step can be run on the count clock. */
   readonly offers: boolean;
-  /** The reason that no run can be started now; empty if one can. */
+  /** The reason that no run can be started now; empty if a run can be started. */
   readonly blocked: string;
   readonly onCount: () => void;
 }

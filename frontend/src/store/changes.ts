@@ -30,7 +30,7 @@ export function withChange(
 }
 
 /**
- * Copy unchanged parts of the previous lesson into the updated one, so that memoised results for its steps, kinds and
+ * Copy unchanged parts of the previous lesson into the updated lesson, so that memoised results for steps, kinds and
  * points remain valid.
  */
 export function reuseUnchanged(before: Lesson | null, next: Lesson): Lesson {

@@ -120,7 +120,7 @@ export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
 }
 
-/** Lanes of the newest run that the visitor in control holds. */
+/** Held lanes of the newest run. The visitor who has control decides which lanes are held. */
 export function useHolds(): readonly HeldMessage[] {
   return useCell(useStore().holds);
 }
@@ -252,7 +252,7 @@ export interface Commands {
   readonly act: (name: string, value: number) => void;
   /** Hold each guest after `after` more accesses. If `on` is false, let the guests continue. */
   readonly hold: (on: boolean, after: number) => void;
-  /** Stop a run, or cancel a queued one. */
+  /** Stop a run, or cancel a queued run. */
   readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;

@@ -294,7 +294,7 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** Record a loss for the rows before this batch that the server did not send. */
+  /** If the server did not send the rows before this batch, record a loss. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#gaps.close(table);
     if (rows === undefined) return;

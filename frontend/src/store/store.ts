@@ -35,7 +35,7 @@ export class Cells {
   readonly lesson = new Cell<Lesson | null>(null);
   /** The open lesson, if it is a lesson without a view; otherwise null. Either `lesson` or `numbers` is null. */
   readonly numbers = new Cell<NumbersLesson | null>(null);
-  /** The run whose events the page shows. A new run takes its place when the new run's first events arrive. */
+  /** The run whose events the page shows. A new run replaces it when the new run's first events arrive. */
   readonly run = new Cell<RunMessage | null>(null);
   /** A run that was announced but has no events yet. */
   readonly pending = new Cell<RunMessage | null>(null);
@@ -98,7 +98,7 @@ export class RunStore {
   message: RunMessage | null = null;
   /** A number that increases whenever any lane's rows or columns change. */
   version = 0;
-  /** Loading progress; null if the server announced none, as for live runs. */
+  /** Loading progress; null if the server has announced no progress. Live runs have no loading progress. */
   reading: ReadingMessage | null = null;
   /** Knob values of a model that runs on the page. */
   model: Readonly<Record<string, number>> = {};
@@ -238,7 +238,7 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** Forget a run that will not arrive. Data of it that have arrived are not shown, because they are incomplete. */
+  /** Forget a run that will not arrive completely. The data of this run are not shown, because they are incomplete. */
   lose(id: string): void {
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), id]));
     if (this.#cells.reading.get()?.run_id === id) this.#cells.reading.set(null);

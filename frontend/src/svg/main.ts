@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Converts the page to a single SVG for `duet export --to svg`. This script is separate, and the page itself never
- * loads it. The exporter runs it in its browser page (backend: export/pictures.py).
+ * Converts the page to a single SVG for `duet export --to svg`. The page itself never loads this script. The exporter
+ * opens the page in a browser and runs the script there (backend: export/pictures.py).
  */
 
 import { elementOf } from './page.ts';

@@ -54,7 +54,7 @@ class Path {
   }
 }
 
-/** Tell whether all coordinates are finite. Like a canvas, the pen skips shapes with other coordinates. */
+/** Tell whether all numbers are finite. Like a canvas, the pen skips a shape with an infinite number or NaN. */
 function finite(...numbers: readonly number[]): boolean {
   return numbers.every(Number.isFinite);
 }

@@ -66,7 +66,7 @@ export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes
   };
 }
 
-// Writes text as SVG text instead of shapes, with fallback font families, and as wide as the text is on the page.
+// Writes text as SVG text, not as shapes. The text has fallback font families, and the same width as on the page.
 
 export interface Measured {
   readonly width: number;

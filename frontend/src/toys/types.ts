@@ -193,7 +193,7 @@ const keySteps = 60;
 
 /**
  * The next position after a key press, usually one step further. If the middle between two moments is nearer than a
- * step, it is the next position. With the keys, a viewer can therefore create every order of the marks.
+ * step, the next position is this middle. A viewer can therefore create every order of the marks with the keys.
  */
 export function nextStop(
   play: Play,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * A modal dialog. When it opens, it focuses the element with `data-first`, or by default the close button. Escape
- * closes the dialog, and the focus returns to the element that had it before.
+ * closes the dialog, and the element that previously had the focus gets the focus again.
  */
 
 import { Dialog as Radix } from 'radix-ui';

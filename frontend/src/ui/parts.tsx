@@ -93,7 +93,7 @@ export function Mark() {
   );
 }
 
-/** A filled disc means live, and a hollow square means recorded, so that both differ without colour. */
+/** A filled disc means live, and a hollow square means recorded. The two signs differ in shape, not in colour. */
 export const LiveSign = () => (
   <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
     <circle cx="4" cy="4" r="4" fill="var(--ink)" />

@@ -39,8 +39,8 @@ export function evidenceName(evidence: 'measured' | 'counted' | 'modelled'): str
 }
 
 /**
- * The evidence for the figures of a sentence, in words. If a sentence contains several kinds of evidence, it states the
- * kind with each figure.
+ * The evidence for the figures of a sentence, in words. A sentence whose figures have several kinds of evidence states
+ * the kind next to each figure.
  */
 export function evidenceWords(sentence: string, recorded: boolean): string {
   const modelled = sentence.includes('modelled');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks of axes: as many of d3's round values as leave room for their labels. */
+/** Ticks of axes. d3 chooses round values, and an axis has as many ticks as there is room for labels. */
 
 import { precisionFixed } from 'd3-format';
 import { type ScaleLinear, scaleLinear } from 'd3-scale';

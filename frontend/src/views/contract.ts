@@ -250,8 +250,8 @@ export interface ViewKind {
   /** Sentences that a scene can name; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
   /**
-   * Whether the view's sentences mention marks and regions, and its artist outlines those in `frame` with one stroke
-   * each.
+   * Whether the view's sentences mention marks and regions. The view's artist then draws one outline around each mark
+   * and region that the sentence mentions at the frame's moment.
    */
   readonly outlines?: boolean;
   /** Moments that this view defines in addition to those of every view. */

@@ -56,8 +56,8 @@ function missed(value: number, from: number, length: number): number {
 }
 
 /**
- * Score of an item in the hit test; null for a miss. An item just beside the pointer can win over an item under the
- * pointer. Its rank must then be higher if the item is brief, and at least three higher if it is not.
+ * Score of an item in the hit test; null for a miss. An item just beside the pointer can have a higher score than an
+ * item under the pointer. For this, a brief item needs a higher rank, and any other item a rank at least three higher.
  */
 function worthOf({ box, rank = 0, brief, holds }: Item, slop: number, at: Point): number | null {
   if (holds !== undefined) return holds(at) ? 2 * rank : null;
@@ -99,8 +99,8 @@ export function under(rows: readonly Row[], x: number, y: number): Mark | null {
 // Arrow keys: left and right move along a row, up and down move to the next row at the same x.
 
 /**
- * Width of the first piece of a row that is searched, px, and the factor by which each further piece is wider than the
- * previous one.
+ * A search in a row begins with a piece of the row. These are the width of this piece, px, and the factor by which the
+ * piece grows until the search finds an item.
  */
 const [piece, growth] = [32, 8];
 
@@ -169,7 +169,7 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
   if (walked !== undefined) return walked;
   // The rows may no longer contain an item for this mark.
-  // In that case, continue from the mark's own box, in the row at its place.
+  // In that case, continue from the mark's own box, in the row that contains the centre of this box.
   const over = ({ arm, area }: Row) =>
     arm === mark.arm &&
     missed(x + w / 2, area.x, area.w) <= hair &&

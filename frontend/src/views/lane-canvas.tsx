@@ -44,7 +44,7 @@ import {
   useSize,
 } from './use-canvas.ts';
 
-// Selects marks by mouse and keys: the hovered mark, its tooltip, and the moment to which a press seeks.
+// Selects marks by mouse and keys, and shows their tooltips. A press can also move the playhead to another moment.
 
 export interface Tip {
   readonly mark: Mark;
@@ -261,7 +261,7 @@ function SpotRing({ frame, where }: Props) {
 
 const usualFont = 13;
 const largestFont = 18;
-/** Row names alone need this width, so a picture is only narrower while the user resizes the window. */
+/** Minimum width of a picture, px. Row names alone need this width. A narrower picture is not drawn. */
 const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 

@@ -20,7 +20,7 @@ import type { Pen } from './paints.ts';
 
 /** Minimum number of times from which the phase is estimated, because fewer times could agree by chance. */
 const least = 12;
-/** Minimum share of the times that must lie within a tenth of a tick. By chance, about a tenth of the times would. */
+/** Minimum share of the times that must lie within a tenth of a tick. For random times, this share is about a tenth. */
 const agreeing = 0.5;
 
 /**
@@ -112,7 +112,7 @@ export function drawTicks(
   const ended = new Set<number>();
   for (const t of ends) {
     const nth = Math.floor((t - at) / every);
-    // A step that ends much later than a tick also waited for a CPU, so an earlier tick may have ended it.
+    // If a step ends much later than a tick, the thread also waited for a CPU. An earlier tick may have ended the step.
     if (t - at - nth * every < every / 4) ended.add(nth);
   }
   const last = Math.floor((to - at) / every);

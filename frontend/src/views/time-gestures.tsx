@@ -77,8 +77,8 @@ export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number
 }
 
 /**
- * Tell whether an element that contains this one can scroll in this direction. If so, a plain wheel event scrolls the
- * page, as it does over embedded maps.
+ * Tell whether this element or an element around it can scroll in this direction. If so, a wheel event without a
+ * modifier key scrolls the page and does not zoom.
  */
 export function scrolls(from: Element, deltaY: number): boolean {
   for (let at: Element | null = from; at !== null; at = at.parentElement) {

@@ -15,8 +15,8 @@ import { capital } from '@page/derive/words.ts';
 /** Return value of do_shrink_slab() if it found no object: SHRINK_EMPTY. */
 const empty = -2;
 /**
- * Search at most this many points before a clear for its first check, and after it for its second check. Points from
- * other CPUs can come between them.
+ * The first check is searched among this many points before a clear, and the second check among this many points after
+ * the clear. Points from other CPUs can come between these points.
  */
 const reach = 12;
 /** Show a clearing step by step if the window is less than this many times as long as the clearing. */
@@ -33,7 +33,7 @@ export interface Clearing {
   readonly again: number;
   /** Return value of the second check; SHRINK_EMPTY if it found no object. */
   readonly found: number;
-  /** Time at which the bit was set again; null if it was not. */
+  /** Time at which the bit was set again; null if the bit was not set again. */
   readonly set: number | null;
 }
 

@@ -552,7 +552,7 @@ export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
         const mark = markAt(index, lesson, frame, arm, row, col);
         const inner = markAt(index, lesson, frame, arm, row, col, true);
         if (mark === null || inner === null) return [];
-        // The middle of a cell, half as wide and half as high, selects the unread bit.
+        // The unread bit is selected in the middle of a cell: a box with half the width and height of the cell.
         const half = { x: box.x + wide / 4, y: y + high / 4, w: wide / 2, h: high / 2 };
         return [
           { mark, box },

@@ -67,7 +67,7 @@ export interface WallLayout {
 
 /** Least width of words next to a wall, without and with the steps of a clearing, px at 13 px text. */
 const sideRoom = { words: 330, clearing: 400 };
-/** Use an alternative layout only if its cells have at least this share of the size in the usual layout. */
+/** Use an alternative layout only if its cells are at least this share of the usual cell size. */
 const leastBeside = 0.95;
 /** Scale of words next to a wall, and largest scale of words below walls that have spare room. */
 const sideEm = 1.7;

@@ -171,7 +171,7 @@ const nouns: Readonly<Record<Noun, (n: number) => string>> = {
   visit: (n) => tr('{n, plural, one {# visit} other {# visits}}', { n }),
 };
 
-/** Write that there are none: `no visit`. */
+/** Write a count of zero with its noun: `no visit`. */
 export function noWords(noun: Noun): string {
   return none[noun];
 }

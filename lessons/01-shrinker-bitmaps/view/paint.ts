@@ -97,7 +97,7 @@ const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
   absent: 'paper',
 };
 
-/** Faces that are drawn solid. The others are hollow, except `not_visited` and `bit_unread`: a faint background. */
+/** Solid faces. Other faces are hollow, except `not_visited` and `bit_unread`, which are a faint background. */
 const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
 /**

@@ -58,7 +58,7 @@ function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
     });
 }
 
-/** Join the sentences of all lanes. For a lane without data at the moment, the sentence says that there are none. */
+/** Join the sentences of all lanes. The sentence of a lane without data at the moment says that data are missing. */
 function perLane(say: (now: Now) => string): Sentence {
   return (index, frame, lesson) =>
     nowOf(index, frame, lesson)

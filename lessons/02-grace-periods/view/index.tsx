@@ -90,7 +90,7 @@ function ofKind(lane: LaneIndex, layer: 'track' | 'function', kind: number) {
   return [...spansIn(lane, layer, 0, lane.watermark)].filter((s) => s.kind === kind);
 }
 
-// Draws the legend's swatches: this view's own marks with its own brushes, and other kinds as in the rows.
+// Draws the legend's swatches. This view paints its own marks with its own brushes, and other kinds as in the rows.
 
 const own: ReadonlySet<string> = new Set(['tick', 'tick_ended', 'cut_short', 'gave_up']);
 

@@ -26,7 +26,7 @@ import type { Extra, ExtraAt, Look, Part } from '@page/views/timeline/score.ts';
 // Finds how each reader's walk ends if shrinker_rwsem protects the list: shrink_slab() in mm/vmscan.c, 6.1.
 // The reader acquires the lock with a trylock, which fails while a task is waiting for the lock.
 // Once a task waits during the walk, the reader stops after the current shrinker.
-// Both outcomes are derived from the tasks that sleep for the lock when a walk starts and during the walk.
+// A reader gives up if a task waits for the lock when the walk starts. A walk is cut short if a task waits later.
 // The number of freed objects is the return value of shrink_slab() (point `freed`).
 // Older recordings do not have the point `freed`.
 

@@ -15,14 +15,14 @@ import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/ty
 // The reader on rwsem stops after the current shrinker once a task wants to write.
 // SRCU follows srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c.
 // The first check on SRCU comes with the next tick.
-// If a grace period is e ticks old, SRCU checks it again after e more ticks, or after 10 if e is larger.
+// If a grace period is e ticks old, SRCU checks it again after e more ticks, but after at most 10 more ticks.
 // SRCU checks an expedited grace period again after e - 1 ticks, so the recheck is immediate while e is 1.
 // The callbacks take one more tick, or none if the grace period is expedited.
 // The reference count follows the patch refcount-rcu of this lesson.
 
 export interface Race {
   readonly tick: number;
-  /** How long an umount holds the lock. On SRCU, how long it works before it requests a grace period. */
+  /** How long an umount holds the lock. On SRCU, how long an umount works before it requests a grace period. */
   readonly hold: number;
   /** Time from an expedited request to the first check, and also from the end of the grace period to the wake-up. */
   readonly quick: number;
@@ -34,7 +34,7 @@ export interface Race {
 
 /** The outcome of a race on one kernel. */
 interface Fate {
-  /** The umount sleeps from `from` to `to`. If they are equal, it does not sleep. */
+  /** The umount sleeps from `from` to `to`. If these times are equal, the umount does not sleep. */
   readonly from: number;
   readonly to: number;
   /** Times of the checks for readers; empty on kernels without checks. */
@@ -138,7 +138,7 @@ function raceTimes(index: RunIndex | null): Times {
       .map((span) => span.t1 - span.t0);
   };
   const readers = lengths('srcu', 'function', 'reader');
-  // The function includes waits for a reader. Most umounts meet no reader, so the median excludes these waits.
+  // An `unregister` span includes waits for a reader. Most umounts meet no reader, so the median contains no such wait.
   const holds = lengths('rwsem', 'function', 'unregister');
   const armed = lengths('srcu', 'track', 'gp_armed');
   const urgent = lengths('srcu-expedited', 'track', 'gp_armed');
@@ -190,7 +190,10 @@ function srcuWords(race: Race, fate: Fate): string {
           more: formatNs(more),
         })
       : tr('no check finds the reader');
-  return tr('the umount waits {ticks} for ticks; {reader}', { ticks: formatNs(ticks), reader });
+  return tr('the umount waits for ticks, {ticks} in total; {reader}', {
+    ticks: formatNs(ticks),
+    reader,
+  });
 }
 
 function urgentWords(fate: Fate): string {
@@ -250,7 +253,7 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
   return {
     face: 'mechanism',
     words: tr(
-      'No check on SRCU finds the reader, but the umount still sleeps for {grace}: until the next tick for the check, and for one more tick until the callback.',
+      'No check on SRCU finds the reader, but the umount still sleeps for {grace}: the check comes at the next tick, and the callback one tick later.',
       { grace: formatNs(waitOf(grace)) },
     ),
   };
@@ -466,7 +469,7 @@ export const reader: Toy = {
       name: 'quits',
       title: tr('On rwsem, make the reader give up.'),
       can: ({ at }) =>
-        tr('Yes: the reader must come during the {at} for which the umount holds the lock.', {
+        tr('Yes: the umount holds the lock for {at}, and the reader must come during this time.', {
           at: formatNs(at['hold']!),
         }),
     },
@@ -490,7 +493,7 @@ export const reader: Toy = {
     },
     {
       name: 'nobody',
-      title: tr('Make sure that no task waits, on rwsem and on SRCU.'),
+      title: tr('On rwsem and on SRCU, make sure that no task waits.'),
       can: (times) =>
         tr(
           'No: wherever the reader and the umount are placed, the umount on SRCU waits {times} or longer.',

@@ -164,7 +164,7 @@ const computed: Readonly<Record<string, string>> = {
     'Computed from events: the shadow begins when the inode is queued, and ends with the first grace period that began after that.',
   ),
   walker: tr(
-    'Modelled: there was no reader here. A reader that had found the inode before it was queued could have continued until that grace period ended.',
+    "Modelled: there was no reader here. A reader that had found the inode before it was queued could have continued until the inode's grace period ended.",
   ),
   early: tr(
     'Computed from events: the inode was queued, and it was reused before the end of the first grace period that began after the queueing.',

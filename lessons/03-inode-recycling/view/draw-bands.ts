@@ -138,7 +138,7 @@ function name(
 ): void {
   if (shape.h < 13 * easel.em) return;
   const x0 = Math.max(from, layout.left);
-  // A name ends at the playhead. After the playhead, names are drawn later, over the veil.
+  // A name that begins before the playhead must end there. A name after the playhead is drawn over the veil.
   const known = x0 + 9 < layout.revealX ? layout.revealX : layout.right;
   const room = Math.min(to, layout.right, known) - x0 - 18;
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
@@ -249,7 +249,7 @@ function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void 
   }
 }
 
-/** Draw a thin row for each inode: when it is alive, queued, in its shadow, or reused inside its shadow. */
+/** Draw a thin row for each inode. The row shows when the inode is alive, queued, in its shadow, or reused early. */
 export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme } = easel;
@@ -392,8 +392,8 @@ function lengthWords(shape: Shape): string {
 const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 
 /**
- * Return the times of a lane's ticks. Null if the recording has too little to find them: no time of the guest's clock,
- * and too few ends of grace periods.
+ * Return the times of a lane's ticks. Return null if the ticks are unknown, because the recording has no time of the
+ * guest's clock and too few ends of grace periods.
  */
 export function gridOf(
   lives: Lives,

@@ -194,7 +194,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     pen.fillRect(from, top, layout.right - from, height);
     const words = box.lane.ended ? tr('the run is over') : tr('not known yet');
     const y = box.bottom - 8 * easel.em;
-    // Write on the lane's last line, which has no other words. Write late, so that the veil does not cover the words.
+    // The lane's last line is otherwise empty. Draw the words late, so that the veil does not cover them.
     if (layout.right - from > 130 * easel.em)
       easel.late?.push(() =>
         say(pen, easel, words, (from + layout.right) / 2, y, 'center', theme.soft),

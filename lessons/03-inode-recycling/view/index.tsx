@@ -46,7 +46,7 @@ const artist: Artist<Layout> = {
   axis: ({ left, right }) => ({ left, right }),
   describe: ({ index, lesson }, mark) => describe(index, mark, lesson),
   label: t(
-    'Lives of inodes on a time axis, with the shadow that each leaves until its grace period ends',
+    'Lives of inodes on a time axis, with the shadow that each inode leaves until its grace period ends',
   ),
 };
 

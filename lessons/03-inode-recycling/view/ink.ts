@@ -223,7 +223,7 @@ const bands: Readonly<Record<string, readonly string[]>> = {
 /** The kinds of marks for a reuse. The legend omits them if the workload only removes files. */
 const again: ReadonlySet<string> = new Set(['early', 'reuse']);
 
-/** Tell whether a step shows the time of possible readers: only if it shows the inodes that they may have found. */
+/** Tell whether a step shows the time of possible readers. A step that shows no inodes shows no readers. */
 export function showsReaders(show: readonly string[] | undefined): boolean {
   return show === undefined || show.includes('inode') || show.includes('inodes');
 }

@@ -34,8 +34,8 @@ function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | nul
 const tieBreak = 1e-4;
 
 /**
- * Results of commonest(), by the first lane, then by all lanes. Each frame needs the result, but the result changes
- * only when a new life begins.
+ * Cache of results of commonest(). The key is the first lane, and each entry lists all its lanes. Each frame needs the
+ * result, but the result changes only when a new life begins.
  */
 const cached = new WeakMap<
   Lives,
@@ -163,7 +163,7 @@ const headRoom = 28;
 const mostStretch = 2.4;
 
 /**
- * Return the height of a row of the weave, px. From 1 px on, it is a whole number, so that all rows are equally high.
+ * Return the height of a row of the weave, px. A height above 1 px is rounded down, so that all rows are equally high.
  */
 export function pitchIn(band: Band, rows: number): number {
   const pitch = band.height / Math.max(1, rows);
@@ -243,8 +243,8 @@ export function naturalHeight(
 const chunk = 64;
 
 /**
- * Return the inodes in the rows of the weave, the same on every lane. If more inodes were seen than a chunk has, return
- * as many as a chunk, among them the enlarged inode.
+ * Return the inodes in the rows of the weave, which are the same on every lane. If an inode is enlarged, return at most
+ * `chunk` inodes, including the enlarged inode.
  */
 export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
   const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);

@@ -537,7 +537,7 @@ export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; sh
   let at = firstAtLeast(all.length, (i) => all[i]!.queued, a - longestRest(lives));
   for (; at < all.length; at++) {
     const life = all[at]!;
-    // An inode that was released after the window was also reused after it.
+    // An inode that was released after the window was also reused after the window.
     if (life.queued === never || life.queued >= b) break;
     if (life.next < a || life.next >= b || life.shadowEnd === never) continue;
     ages.push(life.next - life.queued);

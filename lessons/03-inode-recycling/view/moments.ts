@@ -73,8 +73,8 @@ const cold = 2;
 const lead = 0.13;
 
 /**
- * Return a place around a reuse of the enlarged inode. Prefer an early reuse whose complete shadow fits into the
- * window, with the most shadow left after the reuse. If there is none, choose a reuse after a usual time.
+ * Find a window around a reuse of the enlarged inode. Prefer an early reuse whose complete shadow fits into the window,
+ * with the most shadow left after the reuse. Otherwise choose a reuse whose time since the release is near the median.
  */
 const life: Finder = (index, scene) => {
   const lanes = index.lanes.map(returnsOf);
@@ -108,7 +108,7 @@ function around(one: Return, span: number) {
   return { ...place, moment: ns(one.born + span * 0.06) };
 }
 
-/** Return a place that begins at a tick, about a third of the way through the reuses. */
+/** Find a window that begins at a tick, after about a third of the reuses. */
 const swing: Finder = (index, scene) => {
   const first = index.lanes[0];
   const last = first === undefined ? [] : column(first, 'reuse', (p) => p.t);
@@ -144,7 +144,7 @@ const fullest: Finder = (index, scene) => {
   return null;
 };
 
-/** Return a place around the early reuse that came soonest after its release. The first quarter of them is skipped. */
+/** Find the early reuse with the shortest time since the release. Skip the first quarter of the early reuses. */
 const danger: Finder = (index: RunIndex, scene) => {
   const lane = index.lanes[0];
   if (lane === undefined) return null;

@@ -37,7 +37,7 @@ export function shapesOf(at: At, band: Band): readonly Shape[] {
 
 /** Largest horizontal distance at which a pointer still hits a shape, px. */
 const slop = 3;
-/** Largest horizontal distance at which a pointer still hits the start of a danger in the row of lives, px. */
+/** Largest horizontal distance at which a pointer still hits the start of an early reuse in the row of lives, px. */
 const around = 8;
 
 /** Ranks that decide which shape is on top. */
@@ -162,7 +162,7 @@ const bandsOf: Readonly<Record<string, readonly string[]>> = {
   worker_wait: ['queue', 'worker'],
 };
 
-/** Return the band that shows a kind for a row. The row is a CPU or an inode, which need not be the enlarged one. */
+/** Return the band that shows a kind for a row. A row is a CPU or an inode, not only the enlarged inode. */
 function bandOf(box: LaneBox, kind: string, row = box.hero): Band | undefined {
   const names = bandsOf[kind] ?? (row === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
   const bands = names.flatMap((name) => box.bands.filter((band) => band.name === name));

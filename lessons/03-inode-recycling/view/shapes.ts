@@ -20,7 +20,7 @@ import {
   type Queues,
 } from './lives.ts';
 
-// Finds by bisection what a lane has in the window, or in the requested part of the window.
+// Finds by bisection which items of a lane are in the window, or in the requested part of the window.
 
 export interface At {
   readonly index: RunIndex;
@@ -211,7 +211,7 @@ export function heroShapes(at: At, band: Band): HeroShapes {
   return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
 }
 
-/** Five times the time by which a modelled reader begins before the release, as a share of the window. */
+/** A modelled reader begins before the release, by a fifth of this share of the window. */
 const before = 0.12;
 
 /** Return a modelled reader. It found the inode shortly before the release, and it walks as long as RCU allows. */
@@ -254,14 +254,14 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
 
 /** The kind of the time from the start of a grace period until the CPU passes a point without readers. */
 const readersKind = 'may_read';
-/** Least width of a span of this kind, px. It lasts only microseconds, but is the reason for the grace period. */
+/** Least width of a span of this kind, px. The span lasts only microseconds, but explains the grace period. */
 const leastReaders = 4;
 
 function severalCpus({ clock, params }: At['index']): boolean {
   return clock === 'wall' && (params['vcpus'] ?? 1) > 1;
 }
 
-/** Tell whether a span that ends at t ends together with its grace period. Then no `cpuqs` event ended the span. */
+/** Tell whether a grace period ends at t. If a span also ends at t, no `cpuqs` event ended the span. */
 function endsPeriod({ box }: At, t: number): boolean {
   const { ends } = box.lives.graces;
   return ends[firstAtLeast(ends.length, (i) => ends[i]!, t)] === t;
@@ -277,7 +277,7 @@ export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
     const readers = kind.name === readersKind;
-    // The first CPU that reports ends the span, so with several CPUs the span would mean nothing.
+    // The span ends when the first CPU reports, so with several CPUs the span would mean nothing.
     if (readers && (severalCpus(index) || endsPeriod(at, found.t1))) continue;
     const x0 = xOf(layout, box, found.t0);
     const x1 = Math.max(xOf(layout, box, found.t1), readers ? x0 + leastReaders * layout.em : x0);

@@ -24,10 +24,10 @@ import { type Life, never } from './lives.ts';
 // kernel. Pure.
 //
 // The model follows fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. A reader that found the inode
-// before the unlink walks under RCU. A grace period does not end until every reader that was inside when it began has
-// left. Wait at recycle and call_rcu start a grace period when the inode is queued. The worker starts one when it takes
-// the inode. Stock starts none. cond_synchronize_rcu() waits for a whole grace period that begins after the call, and
-// therefore after the current one ends. All times are in ns.
+// before the unlink walks under RCU. A grace period ends only when every reader that was inside at its beginning has
+// left. Wait at recycle and call_rcu start a grace period when the inode is queued. Wait in the worker starts a grace
+// period when the worker takes the inode. Stock starts no grace period. cond_synchronize_rcu() waits until the current
+// grace period ends, and then for a complete grace period. All times are in ns.
 
 export interface Race {
   readonly unlink: number;
@@ -243,7 +243,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'gain',
       words: t(
-        'The shadow is over when the file is created. So no task waits with wait at recycle, and nothing would have gone wrong on stock either.',
+        'The shadow is over when the file is created. So with wait at recycle no task waits, and on stock nothing would have gone wrong either.',
       ),
     };
   return {

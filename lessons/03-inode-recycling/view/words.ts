@@ -37,7 +37,7 @@ interface Seen {
   readonly lives: Lives;
   readonly lesson: Lesson;
   readonly name: string;
-  /** The moment in the lane's own time, and the start of the window in the same time. */
+  /** The moment and the start of the window, in the lane's own time. */
   readonly t: number;
   readonly from: number;
 }
@@ -58,7 +58,7 @@ function perLane(say: PerLane): Sentence {
     known(index)
       .map((lane) => {
         if (lostIn(lane, 0, lane.watermark))
-          return tr('Events of {name} were lost, so nothing is said about it.', {
+          return tr('Events of {name} were lost, so this sentence cannot describe {name}.', {
             name: armTitle(lesson, lane),
           });
         return capital(say(seen(index, lane, frame, lesson)));

@@ -99,7 +99,7 @@ interface Corner {
   readonly y: number;
 }
 
-/** Least width of boxes with dashed borders, px. Drawing thousands of dashed borders takes longer than all the rest. */
+/** Least width of boxes with dashed borders, px. Thousands of dashed borders take longer than all other drawing. */
 const dashedFrom = 9;
 
 /** Draw a plus in the middle of a box, in place of its letter. */
@@ -149,7 +149,7 @@ export function brushBox(
 
 // Writes the number of entries of each letter, to the left of a lane's boxes.
 
-/** Arrow after a letter's number if no row begins with the letter. */
+/** Arrow that follows the number of a letter if no row begins with this letter. */
 const furtherOn = ' →';
 
 /** Return the first row that begins with the letter. If no row does, return the row of the letter's first box. */
@@ -361,7 +361,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.restore();
 }
 
-/** Draw a plus that fades, instead of the letter, on entries that a lookup has just put back. */
+/** On entries that a lookup has just put back, draw a fading plus instead of the letter. */
 function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
   pen.save();
   pen.fillStyle = brushes.ink;

@@ -68,7 +68,7 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
-/** Return words like "9 looks": looks per freed entry in the scans that have ended. Null if these scans freed none. */
+/** Format the number of looks per freed entry in ended scans, such as "9 looks"; null if nothing was freed. */
 export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);

@@ -124,7 +124,7 @@ export function drawSwatch(
   ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
 }
 
-/** Draw a box inside the dashed outline that marks the entries of a sentence. */
+/** Draw a box with a dashed outline. The outline marks entries that a sentence mentions. */
 function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
   const inner = edge - 6;
   brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
@@ -162,7 +162,7 @@ const outlining: ReadonlySet<string> = new Set(
   'one_scan each_scan first_gain charged price promise reader'.split(' '),
 );
 
-/** Return the kinds that a scene may show: letters, what a scan does to entries, and what the scene adds. */
+/** Return the kinds that a scene may show: letters, what a scan does to entries, and kinds of this scene. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
   // In a scene with knobs, viewers can set `hot`, so spared entries may appear.

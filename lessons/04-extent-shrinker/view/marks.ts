@@ -296,7 +296,10 @@ export function answerOf({
   return { p, data: lane.points.a[order[p - 1]!]!, hole: lane.points.a[order[p]!]! };
 }
 
-/** Return the delayed entries between the scan's position and the next entry that may be freed; null without one. */
+/**
+ * Return the delayed entries between the scan's position and the next entry that may be freed. Return null if no entry
+ * after the position may be freed.
+ */
 export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[] | null {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   const at = visit === undefined ? -1 : lane.points.b[visit]!;

@@ -208,7 +208,7 @@ interface PriceRow {
   readonly of: (arm: string) => string;
 }
 
-/** The metric in the lesson's tables and in the mail for the row with the time of a scan. */
+/** Name of the metric for the time of a scan, in the lesson's tables and in the mail's figures. */
 const scanTime = 'scan_mean_us';
 
 /** Return scan times from the table of untraced runs, and the mail's times for the arms that the mail compares. */

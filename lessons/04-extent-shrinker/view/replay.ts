@@ -34,11 +34,11 @@ export interface Boxes {
   /** Number of the last visit to the entry, counted from 1; 0 if there was none. */
   readonly visit: Int32Array;
   readonly fate: Uint8Array;
-  /** Number of visits made before the entry last answered a reader, plus 1; 0 if it never did. */
+  /** Number of visits made before the entry last answered a reader, plus 1; 0 if the entry never answered a reader. */
   readonly asked: Int32Array;
   /** Index of the point that made the entry, plus 1; 0 if the entry existed before. It gives the order of the list. */
   readonly made: Int32Array;
-  /** Number of visits made before a lookup put the freed entry back, plus 1; 0 if none did. */
+  /** Number of visits made before a lookup put the freed entry back, plus 1; 0 if no lookup did. */
   readonly back: Int32Array;
   /** Index of the last point that names the block, plus 1; 0 if no point names it. */
   readonly point: Int32Array;
@@ -206,8 +206,7 @@ function visitsAt(lane: LaneIndex, t: number): number {
   return Math.max(0, Math.min(length, Math.floor(t / stepNs + 1e-6)));
 }
 
-// Scans, the fate of the entries that they looked at, and what their budget was charged for. All of it comes from
-// events.
+// Scans, the fate of the entries that they looked at, and what their budget was charged for, according to events.
 
 /** One scan. Its visits have the numbers from + 1 to `to`, counted from 1. */
 export interface Scan {
@@ -232,7 +231,7 @@ export interface Sums {
 /** Facts of a lane that do not depend on the moment. */
 export interface Facts {
   readonly scans: readonly Scan[];
-  /** For each fate, the number of entries that had it among the first n visits. */
+  /** For each fate, an array. Its element n is the number of visits with this fate among the first n visits. */
   readonly upTo: readonly [Int32Array, Int32Array, Int32Array];
   readonly visits: number;
   readonly charge: Charge | null;
@@ -240,7 +239,7 @@ export interface Facts {
   readonly budget: number;
   /** Number of visits that scans counted but that no event reported one by one. */
   readonly untold: number;
-  /** Number of the first scan that freed an entry, counted from 1; 0 if none did. */
+  /** Number of the first scan that freed an entry, counted from 1; 0 if no scan did. */
   readonly firstGain: number;
 }
 

@@ -29,8 +29,8 @@ import { blocksOf, factsOf, letterOf } from './replay.ts';
 // no entry. The list contains only entries that may be freed, with the newest first.
 
 /**
- * D: a delayed entry, which must stay. W: a written entry, which may be freed. R: a written entry that was used since,
- * so it is spared once.
+ * D: a delayed entry, which must stay. W: a written entry, which may be freed. R: a written entry that was used since
+ * the last scan, so it is spared once.
  */
 export type Entry = 'D' | 'W' | 'R';
 export const kernels = ['scan-2013', 'stock', 'evictable-list'] as const;

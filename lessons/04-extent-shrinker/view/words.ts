@@ -41,7 +41,7 @@ import {
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
 
-/** Build a sentence about the lanes in view. With `hold`, it is about the one scan at which the scene stops. */
+/** Build a sentence about the lanes in view. With `hold`, the sentence is about the scan at which the scene stops. */
 function sentence(tell: SentenceOf, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
     const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
@@ -169,7 +169,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   );
 };
 
-/** Say how many freed entries were put back by lookups; empty if none were. */
+/** Say how many freed entries were put back by lookups; empty if there were no such entries. */
 function putBack(one: LaneNow): string {
   const n = backSoFar(one.lane, one.points);
   return n === 0
@@ -298,7 +298,7 @@ const reader: SentenceOf = (states, lesson) => {
     const words = t('{from}; {entries} gave the answer', { from, entries });
     return [{ name: title(lesson, lane), words }];
   });
-  if (answers.length === 0) return t('No program has asked where the data are yet.');
+  if (answers.length === 0) return t('No program has asked yet where the data are.');
   const same = answers.every(({ words }) => words === answers[0]!.words);
   const { words } = answers[0]!;
   const said = answers.length > 1 ? t('{words} on each kernel', { words }) : words;
@@ -398,7 +398,7 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
-/** Build an answerer that reads the first arm of a prediction. */
+/** Build an answerer that computes the answer from the lane of the prediction's first arm. */
 function reading(read: Reading): Answerer {
   return (index, prediction, lesson): Answer | null => {
     const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);

@@ -123,7 +123,7 @@ function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Col
     ...(named
       ? [
           [
-            t('reads of this line for the name per {name}, in the whole run', { name }),
+            t('reads of this line to compare the name, per {name}, in the whole run', { name }),
             'counted',
           ] as const,
         ]

@@ -79,7 +79,7 @@ function drawFields(easel: Easel, struct: Struct): void {
         pen.lineWidth = 1;
         pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
         pen.globalAlpha = 1;
-        // A field of two kinds of bytes has its name over the first part, and again in each further row.
+        // If a field has bytes of two kinds, write its name over the first run only, and again in each further row.
         const goesOn = i === 0 && at % layout.perRow > 0 && struct.fieldAt[at - 1] === field;
         const name = struct.fields[field]?.name ?? '';
         const strong = kind === 'count' ? drawing.theme.mechanism : undefined;
@@ -390,7 +390,7 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
     strip(easel, slot, line);
     pen.globalAlpha = shade(kind);
   }
-  // The edge would fill a narrower copy.
+  // In a copy narrower than 6 px, the edge would hide the fill.
   if (slot.w >= 6) dashedBox(pen, slot, brush.edge, name === 'M' ? 2.5 : name === 'E' ? 2 : 1.25);
   else if (name === 'I') dashedBox(pen, slot, brush.edge, 0.5, [2, 2]);
   if (lost > 0) {

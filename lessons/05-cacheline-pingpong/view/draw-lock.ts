@@ -312,7 +312,7 @@ export function intervalMark(
 
 /**
  * Return three rows per lane: operations under the lock, operations by compare-and-swap, and rates. A mark in the row
- * of rates has the kind of most operations in its interval.
+ * of rates has the kind `under_lock` if at least half of the operations took the lock, otherwise `by_cas`.
  */
 export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   const { lesson, index, frame } = drawing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Everything that the functions receive that draw a part of a lane. */
+/** Everything that a function needs to draw a part of a lane. */
 
 import { t } from '@page/base/lang/t.ts';
 import { laneTime } from '@page/derive/align.ts';

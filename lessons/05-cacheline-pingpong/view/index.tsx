@@ -164,7 +164,7 @@ function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   return 0;
 }
 
-/** Latest place at which a step opens, as a share of the run. Near its end, a run would have little left to show. */
+/** Latest position at which a step opens, as a share of the run. Near the end of the run, little is left to show. */
 const latest = 1 / 2;
 
 /**
@@ -249,7 +249,7 @@ function draw(
   else drawLines(pen, picture.lines, drawing, pointed, tiles);
 }
 
-/** Data from which the marks of a lane are placed. */
+/** Data that determine the positions of a lane's marks. */
 function placesIn(drawing: Drawing, lines: LinesLayout) {
   return lines.lanes.flatMap((laid) => {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);

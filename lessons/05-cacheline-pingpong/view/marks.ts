@@ -16,7 +16,7 @@ import { byteBoxes, inside } from './layout.ts';
 import { stateNames } from './model/coherence.ts';
 import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
 
-/** Data from which the marks of a lane are placed. */
+/** Data that determine the positions of a lane's marks. */
 type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
 
 export const accessKinds = ['read', 'write', 'rmw'] as const;
@@ -264,7 +264,7 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
 export const verbs = {
   read: tr('reads'),
   write: tr('writes'),
-  rmw: tr('reads and writes at once'),
+  rmw: tr('reads and writes in one access'),
 } as const;
 
 /** Return the description of a mark, for tips and screen readers. */

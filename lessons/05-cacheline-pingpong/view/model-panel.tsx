@@ -142,7 +142,7 @@ function NativeLine({ points, theme, x, y, first, name }: LineProps) {
   );
 }
 
-/** What a host measures for the solid lines, and the commands. Shown until a host has measured them. */
+/** Explains which measurement the solid lines need, and the commands for it. Hidden after the measurement. */
 function NativeMissing({ slug }: { readonly slug: string }) {
   return (
     <p className="small" data-testid="native-missing">
@@ -392,8 +392,7 @@ function spoken({ curves }: Prediction, title: (arm: string) => string): string 
 }
 
 /**
- * The model's curves for the displayed lanes. A worker computes the curves, and again after each change of a model's
- * knob.
+ * The model's curves for the displayed lanes. A worker computes the curves anew after each change of a model's knob.
  */
 
 export interface PredictedSoFar {
@@ -526,7 +525,7 @@ function Predicted({
   );
 }
 
-/** The knob for loads that own, next to the curve that depends on this knob. */
+/** The knob that lets loads own the line. It is shown next to the curve that depends on this knob. */
 function Owning({
   lesson,
   owning,

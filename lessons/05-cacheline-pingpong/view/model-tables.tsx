@@ -381,7 +381,7 @@ export function verdict(profiles: readonly ModelProfile[]): string {
   );
   return own! < read!
     ? t(
-        '{words}. So loads own the line by default: with the stated numbers, their profile is closer to the mail’s profile, but not exactly the mail’s profile.',
+        '{words}. So loads own the line by default: with the stated numbers, the profile is then closer to the mail’s profile, but does not match it exactly.',
         { words },
       )
     : t('{words}. With these numbers, the profile is evidence against the default.', { words });

@@ -209,8 +209,8 @@ function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array)
 }
 
 /**
- * Return the points of the accesses of a stream that spreadOver() has repeated: after the last operation, the first
- * operation follows again.
+ * Return the point of each access, for a stream that spreadOver() has repeated. In a repeated stream, the first
+ * operation follows again after the last operation.
  */
 function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
   const begins: number[] = [];

@@ -199,7 +199,7 @@ def test_each_system_without_a_source_has_its_sentence(
 def test_nothing_is_fetched_for_a_base_of_no_suite(settings: KernelSettings) -> None:
     file = settings.patches / "bases/6.1/base.yaml"
     file.write_text(file.read_text().replace("suites: [old, old-security], ", ""))
-    with pytest.raises(NoSource, match="this machine's package lists do not have it"):
+    with pytest.raises(NoSource, match="this machine's package lists lack the package"):
         fetch(settings)
 
 

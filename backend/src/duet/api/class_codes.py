@@ -37,10 +37,11 @@ class Turn:
 
 
 class CodeTurns:
-    """Assigns turns to check a code, in the order of requests.
+    """Decides when the server checks each class code. Clients get turns in the order of requests.
 
-    For each key, this class stores the time up to which the allowance is used up (the generic cell
-    rate algorithm, ITU-T I.371). The limit for all clients together bounds the number of keys.
+    For each key, this class stores the time at which the allowance will be complete again (the
+    generic cell rate algorithm, ITU-T I.371). The limit for all clients together bounds the number
+    of keys.
 
     Args:
         clock: returns monotonic time in seconds.

@@ -34,7 +34,7 @@ def http() -> list[type[BaseModel]]:
 
 
 class WithDefaults(GenerateJsonSchema):
-    """Schema generator that also writes defaults made by a factory."""
+    """Schema generator that also writes the defaults that a `default_factory` returns."""
 
     def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
         factory: Any = schema.get("default_factory")

@@ -24,8 +24,8 @@ from duet.server.doors import Foreign
 # Requests from other sites' pages are recognized by the Sec-Fetch-Site header, and refused.
 #
 # Pages on other sites cannot read the responses, but their requests would cause work for the
-# server. Other sites may only link to this server's page or frame that page. Clients other than
-# browsers do not send Sec-Fetch-Site.
+# server. Other sites may only link to this server's page or show that page in a frame. Clients
+# other than browsers do not send Sec-Fetch-Site.
 
 OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})

@@ -47,7 +47,7 @@ class HostKernels:
     """ASGI middleware between guard and identity.
 
     Args:
-        door: knows the joined hosts; if None, the path for kernels does not exist.
+        door: checks the secrets of hosts; if None, the path for kernels does not exist.
     """
 
     def __init__(self, app: ASGIApp, door: HostDoor | None) -> None:

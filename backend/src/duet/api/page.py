@@ -103,7 +103,7 @@ def no_page(root: str) -> str:
         root: the sub-path of a proxy, without the trailing slash.
     """
     return PAGE.format(
-        # Without this link, the browser would request a favicon, which is missing, too.
+        # Without this link, the browser would request a favicon, which does not exist.
         head='<link rel="icon" href="data:,">\n',
         title="There is no such page",
         body="<p>This server has nothing at this address; a part of it may be missing.</p>\n"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server behind a proxy: its public address, its sub-path, and which proxies are trusted.
 
-A proxy reports what the browser requested in X-Forwarded-For, -Proto and -Host. Anybody can send
-these headers, so they count only if they come from an address that is configured as a proxy.
-uvicorn's own middleware reads the first two headers. Host is still checked (api/guard.py): a page
-whose name was rebound to loopback can send any X-Forwarded-Host, but cannot change Host.
+A proxy adds the headers X-Forwarded-For, -Proto and -Host, which describe the browser's request.
+Anybody can send these headers. So the server uses only headers that come from a configured proxy or
+from this machine. uvicorn's own middleware reads the first two headers. The server also checks the
+header Host (api/guard.py), because a page whose name was rebound to loopback can send any
+X-Forwarded-Host, but cannot change Host.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class PublicUrl:
         path = parts.path.rstrip("/")
         if SUB_PATH.match(path) is None:
             raise InputError(
-                f"the path of {text!r:.100} has characters that need an escape, or empty parts.",
+                f"the path of {text!r:.100} has empty parts, or characters that need an escape.",
                 remedy="Use letters, digits and - . _ ~ @ + between slashes.",
             )
         return cls(parts.scheme, parts.netloc.lower(), path)
@@ -206,9 +207,9 @@ def requested_address(scope: Scope) -> RequestedAddress:
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
-    """For a scheme, return whether two texts `host[:port]` name the same host and port.
+    """Return whether two texts `host[:port]` name the same host and port.
 
-    The scheme's default port may be left out.
+    The default port of `scheme` may be left out.
     """
     places = []
     for netloc in (one, other):

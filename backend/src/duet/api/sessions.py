@@ -75,7 +75,7 @@ def named_cookie(scope: Scope, name: str) -> str:
 
 
 def may_name_browser(scope: Scope) -> bool:
-    """Return whether the response may name a browser that sent no cookie.
+    """Return whether the response may give a name to a browser that sent no cookie.
 
     Only responses to the page itself and to its socket may set a new name. A new page requests
     several files in parallel, and otherwise each response would give the browser another name. A
@@ -197,7 +197,7 @@ class Sessions:
         return sign_new(self._file.load(), "", Grant("", 0))
 
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
-        """Return the cookie for a browser after a platform has vouched for its user.
+        """Return the cookie for a browser after a platform has vouched for the browser's user.
 
         The browser's name is derived from the person, because a platform's request carries no
         earlier cookie. So runs belong to the person, and the next person at this browser inherits
@@ -262,7 +262,10 @@ class Sessions:
 
 
 def sign_new(access: Access, former: str, grant: Grant) -> str:
-    """Sign a cookie with a new grant. A browser that already has our cookie keeps its name."""
+    """Return a signed cookie that contains a new grant.
+
+    A browser that already has our cookie keeps its name.
+    """
     claim = read(access, former)
     return sign(access, Claim(claim.secret if claim is not None else new_secret(), grant))
 

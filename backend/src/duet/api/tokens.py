@@ -2,8 +2,9 @@
 """Tokens, one per role. Hashes of tokens are stored in a file of the user. A token is shown once,
 when it is created.
 
-A token has 256 random bits and cannot be guessed. So a plain SHA-256 in the file protects a token
-as well as a slow hash. The file also holds the key that signs sessions (sessions.py).
+A token has 256 random bits and cannot be guessed. So a slow hash would protect a token no better
+than the plain SHA-256 in the file does. The file also holds the key that signs sessions
+(sessions.py).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """Serialization of errors between processes.
 
 The receiver validates each error, because its sender can be a child that has read untrusted bytes,
-or a host process that runs strangers' guests. The `ErrorMessage` for the page is built from such an error, without the
-error type.
+or a host process that runs strangers' guests. The `ErrorMessage` for the page is built from such an
+error, without the error type.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class Failure(BaseModel):
         )
 
     def error(self) -> DuetError:
-        """Return the error for the receiver to raise. Of a subclass, base type and code remain."""
+        """Return the error for the receiver to raise.
+
+        The error has the base type and the code, even if the sender's type was a subclass.
+        """
         found = _KINDS[self.exit_code](self.sentence, remedy=self.remedy, detail=self.detail)
         found.code = self.code
         return found

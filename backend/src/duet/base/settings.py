@@ -181,7 +181,7 @@ def whole_number(name: str, usual: int, at_zero: str = "keep no run") -> int:
 
     Args:
         usual: the value if the variable is not set.
-        at_zero: what setting 0 does, for the error's remedy.
+        at_zero: what the value 0 does, for the error's remedy.
 
     Raises:
         InputError: the variable is not a whole number from 0 to a million.

@@ -183,7 +183,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
     yield from _pair("kernel", "source", name, *(str(source)[:12] for source in sources))
     mine, theirs = _patches(one), _patches(other)
     if mine and theirs:
-        # A patch whose path has changed, but not its content, does not count as a difference.
+        # A patch does not count as a difference if only its path has changed.
         same = set(map(str, mine.values())) & set(map(str, theirs.values()))
         mine = {path: sha for path, sha in mine.items() if str(sha) not in same}
         theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}

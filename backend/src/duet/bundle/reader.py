@@ -73,7 +73,10 @@ def warm() -> None:
 
 
 class UnpackService:
-    """Service that checks a recording, and unpacks it if it gets a second file descriptor."""
+    """Service that checks a recording.
+
+    If the request has a second file descriptor, the service also unpacks the recording.
+    """
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Return the text of the manifest, and a row for each member.

@@ -72,7 +72,7 @@ def _check(path: Path, members: Mapping[str, bytes]) -> None:
 # Trim a transcript to the pages around its start marker.
 #
 # BEATs are rewritten for the remaining pages. BEATs after the window are dropped, so that the
-# recording ends with its events. Counters keep their numbers of lost events. Their numbers of read
+# recording ends with the last events. Counters keep the numbers of lost events. The numbers of read
 # events become 0, because otherwise the removed events would look like a loss on the host.
 
 PRINT = "events/ftrace/print/format"

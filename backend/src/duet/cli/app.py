@@ -85,7 +85,7 @@ CORE = (
     Verb(
         "challenge",
         "duet.cli.challenge",
-        "List a lesson's challenges, or judge your patch by one.",
+        "List a lesson's challenges, or judge your patch by a challenge.",
         "try",
     ),
     Verb(

@@ -98,7 +98,7 @@ def environment_variable(name: str, value: str | None) -> Iterator[None]:
 def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
     """Relink the arms in the link orders that `--layouts` requests, with a progress bar.
 
-    Arms whose relinked kernels are all cached are skipped.
+    An arm is skipped if the cache already has all of its relinked kernels.
 
     Raises:
         DuetError: see relink().
@@ -121,7 +121,7 @@ Sweep = tuple[str, tuple[int, ...]] | None
 def with_vcpus(
     folder: LessonFolder, params: dict[str, int], settings: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return `params` with the number of vCPUs from the checked `settings`, if it is set there."""
+    """Return `params`, with the number of vCPUs from the checked `settings` if they contain it."""
     cpus = knob(folder.lesson, "cpus")
     return {**params, cpus: settings[cpus]} if cpus is not None and cpus in settings else params
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet backup` and `duet restore`: save and restore in one file all that a server stores."""
+"""`duet backup` and `duet restore`: copy a server's stored data to one file, and back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet bisect`: finds the commit in a range that made a number worse."""
+"""`duet bisect`: searches a range of commits for the commit that made a number worse."""
 
 from __future__ import annotations
 

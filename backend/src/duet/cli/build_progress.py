@@ -229,7 +229,7 @@ class BuildBar(BuildProgress):
 
 
 class BuildLog(BuildLines):
-    """Writes builds as log records, for a log that programs read."""
+    """Writes messages about builds as log records, for a log that programs read."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)

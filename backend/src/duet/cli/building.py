@@ -42,7 +42,9 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
 
 
 def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
-    """Build those of the given arms that are optional. `duet build` alone skips optional arms.
+    """Build the optional arms in `arms`.
+
+    `duet build` without options skips optional arms.
 
     Raises:
         DuetError: a kernel cannot be built.

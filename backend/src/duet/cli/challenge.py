@@ -86,8 +86,8 @@ def challenge(
     ] = True,
     as_json: Json = False,
 ) -> int:
-    """List a lesson's challenges, or judge your patch by one. The patch is measured on the count
-    clock and stressed on a debug kernel.
+    """List a lesson's challenges, or judge your patch by a challenge. The patch is measured on the
+    count clock and stressed on a debug kernel.
     """
     from duet.lessons import load as lessons
     from duet.trials.challenge import groups, judge, limits, tables_of, text, with_patch

@@ -302,7 +302,7 @@ def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None
 
 
 def read_check(asked: Asked) -> Trial:
-    """Read a check's options as a trial. The trial's name begins with `check-`.
+    """Convert a check's options to a trial. The trial's name begins with `check-`.
 
     Raises:
         InputError: an option is wrong.

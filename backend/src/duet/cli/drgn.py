@@ -66,7 +66,7 @@ def drgn(
     if script is None and sys.stdin.isatty():
         print(f"drgn on {lane_name(info)}; `prog` is its kernel. The guest keeps running.")
     sys.stdout.flush()
-    # drgn runs as a child process, not through exec, so that the guest's socket is released however
+    # drgn runs as a child process, not through exec. So the guest's socket is always released when
     # drgn ends.
     return subprocess.run(words, env=os.environ, check=False).returncode
 

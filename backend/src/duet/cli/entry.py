@@ -29,8 +29,8 @@ def main(
     """Run one command; return its exit code.
 
     Args:
-        program: the group of commands; a tool may have its own verbs.
-        called: the program's name in the remedies of errors.
+        program: the group of commands. A tool that calls main() may pass a group of its own.
+        called: name of the program in the remedies of errors.
     """
     with plain_output():
         return _run(arguments, program, called)

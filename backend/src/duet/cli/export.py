@@ -196,7 +196,7 @@ def plain_name(stem: str) -> str:
 
 
 def other_patches(folder: LessonFolder, path: Path) -> list[str]:
-    """Return a recording's patches that differ from this checkout's."""
+    """Return a recording's patches that differ from this checkout's patches."""
     from duet.bundle import open_bundle
 
     bundle = open_bundle(path)
@@ -218,7 +218,7 @@ def read_shot(
     """Check the options for a picture.
 
     Args:
-        given: the options step, at, from, to and seconds.
+        given: values of the options --step, --at, --from, --to-ms and --seconds.
 
     Raises:
         InputError: the size is invalid, or there is no such theme.

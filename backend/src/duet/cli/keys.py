@@ -22,7 +22,7 @@ def key(note: str = "", shape: str = "", per: str = "") -> Any:
     Args:
         note: text about the key, printed in brackets in the help.
         shape: describes the value, such as "{role: url}". Not needed if the value is a model.
-        per: if the value maps to models, what the mapping's keys are, such as "arm".
+        per: if the value maps keys to models, the meaning of these keys, such as "arm".
     """
     return dataclasses.field(metadata={"note": note, "shape": shape, "per": per})
 
@@ -74,7 +74,7 @@ def _nested(hint: object, per: str) -> str:
 
 
 def _filled(hint: object, value: Any) -> object:
-    """Replace each dict in a value by a model where the value's type has a model."""
+    """Convert each dict in a value to the model that the type hint contains, if any."""
     origin, inner = get_origin(hint), get_args(hint)
     if value is None or not _nested(hint, ""):
         return value

@@ -31,7 +31,7 @@ group.
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
-    """Run a measurement to its end, or cancel it on SIGINT or SIGTERM. Return whether it ended.
+    """Run a measurement, but cancel it on SIGINT or SIGTERM. Return False if it was cancelled.
 
     All guests have ended when this returns. A second signal more than SAME_SIGNAL_S later ends this
     process and its guests immediately. After an interruption the handler stays installed: the
@@ -65,10 +65,10 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
 
 
 def interrupted_exit_code() -> int:
-    """Return the exit code of an interrupted measurement. Call this when its report is written.
+    """Return the exit code of an interrupted measurement. Call this after writing the report.
 
-    From then on, the process ignores the signals. Python removes its handlers when it exits, so a
-    repeated signal would kill the process.
+    After this call, the process ignores the signals. Python removes its signal handlers at exit, so
+    otherwise a repeated signal would kill the process.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

@@ -159,7 +159,7 @@ def _full() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise  # the reader has gone, which is no error
+        raise  # the reader has closed the pipe, which is no error
     except OSError as error:
         raise OutputFull(
             f"the result could not be written: {error.strerror or error}.",
@@ -191,8 +191,8 @@ def silence(stream: TextIO) -> None:
 
 # Exit codes of verbs that judge a kernel, for `git bisect run`.
 #
-# 0 means good, 125 undecided, and a code above 127 stops the bisection. All other codes mean bad,
-# so no error may end with one of them. Source: git-bisect(1), "Bisect run".
+# 0 means good, 125 means undecided, and a code above 127 stops the bisection. Every other code
+# means bad, so an error must end with 125 or a code above 127. Source: git-bisect(1), "Bisect run".
 
 GOOD, BAD, UNKNOWN, STOP = 0, 1, 125, 255
 ALWAYS = "check"

@@ -106,8 +106,9 @@ class LaneReplay:
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
     """Compare two lanes' figures.
 
-    The comparison ignores the version of the program that counted, tables that only one side has,
-    and metrics that were added to the lesson after the recording.
+    The comparison ignores metrics that were added to the lesson after the recording. If one lane
+    has no tables, the comparison ignores all tables. It also ignores which version of Kernel Duet
+    computed the figures.
     """
     from duet.runs.compare import flat
 
@@ -138,7 +139,7 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
     found: list[LaneReplay] = []
     for entry in bundle.manifest.arms:
         now = played.figures(entry.name)
-        assert now is not None  # play_bundle raises where a lane fails
+        assert now is not None  # play_bundle raises an error if a lane fails
         found.append(LaneReplay(entry.name, now, entry.figures))
     return found
 

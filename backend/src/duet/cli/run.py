@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet run`: measures a lesson quickly: untraced rates, and waits from one traced run per arm."""
+"""`duet run`: measures a lesson quickly.
+
+Each arm gets some untraced runs for the rates, and one traced run for the waiting times.
+"""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def selftest(
 ) -> int:
     """Test guests on this host: vCPUs, clock, x-ray, measurement.
 
-    LESSON must have built kernels; the default is the first lesson that has. With --kvm the result
-    is stored, and reports about measurements on this host mention it.
+    LESSON must have built kernels; the default is the first lesson with two built kernels. With
+    --kvm the result is stored, and reports about measurements on this host mention the result.
     """
     from duet.cli.arguments import environment_variable, read_request
     from duet.cli.kvm import kvm_works

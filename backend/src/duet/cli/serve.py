@@ -354,7 +354,7 @@ class Greeting:
 
 
 def link_lines(links: Mapping[Role, str]) -> str:
-    """Return one line per link, with the operator's first."""
+    """Return one line per link. The operator's link comes first."""
     return "\n".join(f"  {FOR_WHOM[role]:<19} {links[role]}" for role in FOR_WHOM if role in links)
 
 

@@ -176,7 +176,7 @@ class TrialOptions:
         repeats: number of untraced runs per kernel; "" means as many as a verdict needs.
         save: folder in which to write a lesson at the end.
         worse_than: limit in per cent; the exit code says whether a kernel is worse than the first
-            by more than that.
+            kernel by more than this limit.
         result: file for the numbers, in the format of the KernelCI database.
     """
 

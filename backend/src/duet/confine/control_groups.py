@@ -135,11 +135,11 @@ def remove_own_groups() -> None:
 
 
 def groups_without_maker(ours: bool = True) -> list[Path]:
-    """Return the folders of groups whose creator has ended.
+    """Return the folders of groups that their creators may have left behind.
 
     Args:
-        ours: whether to return groups of our PID namespace. If False, return all groups of other
-            PID namespaces; their creators may still run.
+        ours: if True, return the groups of our PID namespace whose creators have ended. If False,
+            return all groups of other PID namespaces; their creators may still run.
     """
     here = _maker(0).partition("-")[2]
     found = []

@@ -7,9 +7,9 @@ arguments from `namespace_prefix` come before those from `duet.confine.sandbox.p
 user, capabilities and limits.
 
 A program that runs as another user also needs `pid_namespace_prefix` at the front. bubblewrap drops
-all capabilities, so when it dies the kernel does not let its death signal reach another user's
-process. If bubblewrap is the first process of a PID namespace, its death kills all processes in the
-namespace.
+all capabilities. So if bubblewrap dies, the kernel does not send the parent-death signal to a
+process of another user. With the prefix, bubblewrap is the first process of a PID namespace. If
+that process dies, the kernel kills all processes in the namespace.
 
 If bubblewrap is missing or the host refuses namespaces, `missing_namespaces` says why, and programs
 start with `prefix` alone.
@@ -230,7 +230,7 @@ def enter_empty_root(shown: Mapping[str, Path]) -> None:
         OSError: the kernel or a security module does not permit this.
     """
     enter_mount_namespace(own_user=False)
-    top = Path("/proc")  # every root has /proc, and none of our files is in it
+    top = Path("/proc")  # every root has /proc, which contains none of our files
     mount_tmpfs(top, _ROOT_BYTES, _ROOT_FILES)
     for name, source in shown.items():
         place = top / name
@@ -260,8 +260,8 @@ def bind_read_only(folder: Path, at: Path, uid: int | None) -> None:
     """Bind `folder` read-only at `at`.
 
     Args:
-        uid: in the new mount, owner of the files that belong to the owner of `folder`; None for no
-            change.
+        uid: the new mount shows this user as owner of all files that belong to the owner of
+            `folder`; None shows the original owner.
 
     Raises:
         OSError: the kernel or the file system of `folder` does not support id-mapped mounts.

@@ -119,7 +119,7 @@ def _answer(
         return {"died": "memory"}, ()
     except Exception as error:
         known = as_duet_error(error, "in a child")
-        if known is not error:  # a child's standard error goes nowhere
+        if known is not error:  # nobody reads a child's standard error
             known.detail = "".join(traceback.format_exception(error))
         return {"error": pack_error(known)}, ()
 
@@ -222,7 +222,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm()
     gc.collect()
-    gc.freeze()  # keeps garbage collection in children from copying this memory
+    gc.freeze()  # so that garbage collectors of children do not copy this memory
     Zygote(control).run()
     return 0
 

@@ -177,7 +177,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class LostEvents:
-    """Events of one CPU that the kernel overwrote; `count` is None if they were not counted."""
+    """Events that the kernel overwrote on one CPU; `count` is None if nobody counted them."""
 
     cpu: int
     t0_ns: int
@@ -255,9 +255,9 @@ class Decoder:
         """Decode complete pages of one CPU, oldest first.
 
         Args:
-            complete: (page number, guest time) pairs. When the page arrived, the CPU's events up to
-                this time had all arrived. So events that were lost just before the page have a
-                later time.
+            complete: (page number, guest time) pairs. All of the CPU's events up to the guest time
+                arrived before the page. So events that were lost just before the page are later
+                than the guest time.
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page. The error names page

@@ -52,8 +52,8 @@ LIMITS = Limits(
     cpu_s=CHROMIUM_CPU_S,
     files=CHROMIUM_FILES,
     file_bytes=CHROMIUM_FILE_BYTES,
-    # RLIMIT_NPROC counts all processes of the user. If the server is not root, this user is the
-    # server's own.
+    # RLIMIT_NPROC counts all processes of the user. If the server is not root, Chromium runs as the
+    # server's user.
     processes=CHROMIUM_THREADS if can_change_user() else None,
 )
 _PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'

@@ -42,7 +42,7 @@ def write(target: Target, folder: LessonFolder, chosen: dict[str, Path]) -> None
             f"lesson {folder.slug} has no picture yet, so it has no slides.",
             remedy="Choose another lesson.",
         )
-    find_chromium()  # raises an error before decoding, which takes seconds
+    find_chromium()  # without Chromium, fail before decoding
     with RunDir() as scratch:
         site.write(site.check_site(scratch / "site"), folder, chosen)
         content = asyncio.run(_printed(scratch / "site", folder))

@@ -323,7 +323,7 @@ class _Lane:
 
 
 def split_nested(spans: Iterable[Span]) -> list[list[Span]]:
-    """Split spans into groups in which any two are disjoint or nested."""
+    """Split spans into groups, so that any two spans of a group are disjoint or nested."""
     groups: list[tuple[list[float], list[Span]]] = []
     for span in sorted(spans, key=lambda s: (s[0], -s[1])):
         begin, end = span[:2]

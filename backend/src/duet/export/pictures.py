@@ -246,7 +246,7 @@ async def take_still(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
         InputError: the recording cannot be played.
         InfraError: Chromium or the built page is missing or fails.
     """
-    find_chromium()  # raises an error before decoding, which takes seconds
+    find_chromium()  # without Chromium, fail before decoding
     with RunDir() as scratch:
         writing = asyncio.ensure_future(asyncio.to_thread(_write_site, scratch, folder, path))
         try:

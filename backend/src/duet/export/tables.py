@@ -84,7 +84,7 @@ def _derived(target: Target, scene: Scene) -> None:
 
 
 def _samples(target: Target, scene: Scene, probe: str) -> None:
-    """Write the samples of one probe, with one number from a column of a sample per row.
+    """Write the samples of one probe. Each row has one number, from one column of one sample.
 
     A row cannot contain a complete sample, because the columns of a sample may differ in length.
     For example, a map may have more words than owners.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 3: guests, which are machines that boot one arm and stream its agent's bytes.
+"""Stage 3: guests. A guest is a machine that boots one arm and streams the bytes of an agent.
 
 `open_guest(kind, spec)` returns a sealed QEMU guest or a virtme-ng guest. Both classes, and
 ReplayGuest for recordings, implement the interface in types.py.

@@ -203,8 +203,8 @@ class Machine(ABC):
         await self._stack.aclose()
 
     def _on_exit(self) -> None:
-        # The sockets may still contain bytes, and close when QEMU's buffers are empty. This wait is
-        # limited to HANG_UP_S.
+        # The sockets may still contain bytes. The sockets close when QEMU's buffers are empty. The
+        # host waits at most HANG_UP_S for this.
         loop = asyncio.get_running_loop()
         loop.call_later(0.0 if self.ports.closed.is_set() else HANG_UP_S, self.ports.finish)
 

@@ -327,7 +327,7 @@ class QemuGuest(MachineGuest):
         self.policy = policy
         if spec.clock == "count":
             self.deadline_s = COUNT_BOOT_DEADLINE_S
-        elif spec.vcpus > BOOT_CPUS:  # the boot is slower, as vCPUs come up one after another
+        elif spec.vcpus > BOOT_CPUS:  # more vCPUs boot more slowly, because they start one by one
             self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
 
     async def prepare(self) -> tuple[Accel, str]:

@@ -112,7 +112,8 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
     """
     where = (repo or repo_root(), cache or cache_dir())
     async with _making.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-        now = await asyncio.to_thread(stamps, where[0])  # taken before the recipe reads the files
+        # Take the stamps before the recipe reads the files.
+        now = await asyncio.to_thread(stamps, where[0])
         made = _made.get(where)
         fresh = made is not None and time.monotonic() - made.at_s < TRUST_S
         if made is None or not fresh or made.stamps != now or not made.root.image.is_file():
@@ -143,7 +144,7 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
         ) from None
     if process.returncode:
         log = errors.tail().strip()
-        if NO_ROOM in log:  # compiler, linker or recipe have printed NO_ROOM
+        if NO_ROOM in log:  # the compiler, linker or recipe has printed NO_ROOM
             raise InfraError(
                 f"the guest's root image cannot be built: {cache} has no space left.",
                 remedy="Free some space there, or name another folder with DUET_CACHE.",

@@ -76,7 +76,7 @@ class Parking:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Make no template inside the block."""
+        """Make no templates while the context is open."""
         if self.templates is None:
             yield
             return
@@ -118,7 +118,7 @@ class Parking:
         """
         if self.templates is None:
             return
-        # If the request is already expected, another page has opened the lesson.
+        # If `_expected` contains the request's key, another page has already opened the lesson.
         if _key(request) not in self._expected:
             self._expected.add(_key(request))
             self._tasks.spawn(self._expect_once(request), f"expect {request.folder.slug}")
@@ -153,7 +153,8 @@ class Parking:
                     plugin = await source.scope(request.scope)
                 if source.park is not None:
                     await source.park(guest_of(request, source, plugin), later)
-        except DuetError as error:  # if viewers start such a run, it reports the error to them
+        except DuetError as error:
+            # If viewers start this run, the run reports the error to them.
             LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)
 
 
@@ -191,7 +192,7 @@ def _given_runs(given: str) -> int:
         raise InputError(
             f"DUET_LIVE_RUNS must be a whole number from 1 to {LIVE_RUNS_MOST}, "
             f"but is {given!r:.40}.",
-            remedy="Unset it to allow as many runs as this host can carry.",
+            remedy="Unset DUET_LIVE_RUNS to allow as many runs as this host can perform.",
         )
     return int(given)
 
@@ -209,7 +210,7 @@ def template_bytes() -> int:
     if not given.isdecimal() or len(given) > MIB_DIGITS:
         raise InputError(
             f"DUET_TEMPLATES_MIB must be a whole number of MiB, but is {given!r:.40}.",
-            remedy="Unset it to use an eighth of the host's memory, or set it to 0 to boot "
-            "every guest.",
+            remedy="Unset DUET_TEMPLATES_MIB to use an eighth of the host's memory, or set it to 0 "
+            "to boot every guest.",
         )
     return int(given) << 20

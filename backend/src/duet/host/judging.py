@@ -124,7 +124,7 @@ class Judging:
         said = await _stoppable(
             lambda stop: stress.run(self._folder, image.bzimage, root, STRESS_S, stop)
         )
-        # In a thread, as it reads MBs
+        # Use a thread, because judge() reads megabytes.
         return await asyncio.to_thread(stress.judge, self._folder, said)
 
     async def _built(self, debug: KernelSettings) -> KernelImage:

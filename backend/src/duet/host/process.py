@@ -31,7 +31,7 @@ class Ending:
     """Ends the host process at the request of any thread.
 
     Args:
-        begins: called once when the process begins to end, to start the timeout for ending.
+        begins: called once when the end of the process begins; starts the timeout for the end.
     """
 
     def __init__(self, begins: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class Ending:
             self._tell()
 
     def serves(self, peer: Peer) -> None:
-        """Set the peer to close when the process must end. Call this on the event loop."""
+        """Register the peer to be closed when the process must end. Call on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
@@ -58,7 +58,7 @@ class Ending:
                 tell()
 
     def lost(self, peer: Peer, why: str) -> None:
-        """Begin to end immediately; `why` is logged. Call this on the event loop."""
+        """Disconnect the peer, which ends the process; log `why`. Call on the event loop."""
         if not peer.connection.over.is_set():
             self._begins()
         peer.connection.end(why)
@@ -134,7 +134,7 @@ class _Dialer:
             if time.monotonic() - self._seen_s > limits.AWAY_S:
                 raise InfraError(
                     f"the server at {self._url} was unreachable for {limits.AWAY_S:g} s ({why}).",
-                    remedy="Check that it runs, and that this machine can reach it.",
+                    remedy="Check that the server runs, and that this machine can connect to it.",
                 )
             await asyncio.sleep(limits.RETRY_S)
 
@@ -193,7 +193,7 @@ def _refused(url: str, joined: bool) -> DuetError:
 
 
 async def join(url: str, token: str, ending: Ending) -> None:
-    """Connect to a server and serve its requests until it disappears or the process must end.
+    """Connect to a server and serve requests until the server disappears or the process must end.
 
     Args:
         url: URL of the server's /hosts/join, with ws:// or wss://.

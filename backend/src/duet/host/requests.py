@@ -260,7 +260,10 @@ SEQ_BYTES: Final = 8
 
 
 def packed(packet: Packet) -> bytes:
-    """Encode a packet as its body after a line number, which the body itself does not contain."""
+    """Encode a packet: its line number, then its body.
+
+    The body does not contain the line number.
+    """
     seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
     return seq.to_bytes(SEQ_BYTES, "little") + packet.body
 

@@ -188,7 +188,7 @@ class EditedFile:
 
 
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[EditedFile, ...]:
-    """Return files that differ between two arms, or that patches of only one of them change.
+    """Return files that differ between two arms, or that only one arm's patches change.
 
     If `beside` has another base or config, its files cannot be compared with those of `arm`. In
     this case `arm` is compared with its own unpatched base.

@@ -150,7 +150,7 @@ class Changes:
             if facts is None or facts.get("lesson") != folder.slug:
                 raise InputError(
                     f"the change '{name:.80}' of lesson {folder.slug} is not stored here.",
-                    remedy="Send the change again. Its link and its patch file contain it.",
+                    remedy="Send the change again, from its link or from its patch file.",
                 )
             patch = _patch(self.folder / name)
             patch.parent.touch()  # `_prune` reads the time of the last use
@@ -179,15 +179,18 @@ class Changes:
 
 
 def _patch(place: Path) -> Path:
-    """Return the path of the patch. Its name is unique, because a recording may contain several."""
+    """Return the path of the patch.
+
+    The file name is unique, because a recording may contain several patches.
+    """
     return place / f"{place.name}.patch"
 
 
 # Changes that recordings contain. The page shows such changes, but they are never built.
 #
-# A recording from another server may contain an arm that a visitor changed there, with the patch.
-# The arm's name contains a digest of the change, so no recording can show a different change under
-# this name.
+# A recording from another server may contain an arm that a visitor changed on that server. Such a
+# recording also contains the visitor's patch. The arm's name contains a digest of the change, so no
+# recording can show a different change under this name.
 ANY_FILE = ("*",)
 """Files that these changes may touch: all, because nothing is compiled from them."""
 
@@ -258,7 +261,9 @@ class Source:
 
 
 def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tuple[Source, ...]:
-    """Return the arm's version of each file that any arm changes, first those it changes itself.
+    """Return the arm's version of each file that any arm changes.
+
+    Files that the arm itself changes come first.
 
     Raises:
         InputError: there is no such arm, or its kernel was built elsewhere.

@@ -166,7 +166,7 @@ class Make:
             if stop is not None and stop.is_set():
                 raise BuildStopped(
                     "the kernel build was stopped.",
-                    remedy="Start it again, and it resumes where it stopped.",
+                    remedy="Start the build again. The build resumes where it stopped.",
                 )
             if not select.select([process.stdout], [], [], 0.25)[0]:
                 continue
@@ -309,7 +309,7 @@ def drop_links(src: Path) -> None:
 
 
 def _environment(ccache: Path) -> dict[str, str]:
-    # Variables that make reads, set in the caller's environment, must not affect the kernel.
+    # make must not see other variables of the caller, because they could affect the kernel.
     inherited = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
     return {
         **inherited,

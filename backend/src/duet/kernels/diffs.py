@@ -23,7 +23,7 @@ from duet.base.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z0-9_+,.@#=~-]+(?:/[A-Za-z0-9_+,.@#=~-]+)*")
 
-GIT_REMEDY = "Make it with `git format-patch`, without binary files."
+GIT_REMEDY = "Make the patch with `git format-patch`, without binary files."
 
 
 class PatchRefused(InputError):
@@ -250,7 +250,7 @@ def _mode_change(headers: list[str]) -> str:
 
 
 def _refuse_stray(line: str) -> None:
-    """Refuse a line after the first file that looks like a header or hunk outside every part."""
+    """Refuse a line that looks like a header or hunk, but is outside every file's part."""
     if re.match(r"--- (?:a/|/dev/null)|\+\+\+ b/|@@ -\d", line):
         raise PatchRefused(
             f"the patch has a part without a 'diff --git' line: {line[:80]!r}.",
@@ -307,7 +307,7 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
     if not files:
         raise PatchRefused(
             "the patch changes no file: it has no 'diff --git' line.",
-            remedy="Make it with `git format-patch` or `git diff`.",
+            remedy="Make the patch with `git format-patch` or `git diff`.",
         )
     if len(files) > MOST_FILES:
         raise PatchRefused(

@@ -36,10 +36,9 @@ from duet.processes.owned import find_program
 
 # Check that a bzImage contains the vmlinux of its build: guests boot bzImage, lenses read vmlinux.
 #
-# Without this check, a stale file between these two build steps would stay unnoticed, because the
-# kernel of another arm boots just as well. ccache once returned an older piggy.o: two kernels had
-# the same compressed length, and ccache did not read the file that `.incbin` includes (see
-# tree.py).
+# Without this check, nobody would notice a bzImage that contains the kernel of another arm, because
+# this kernel also boots. ccache once returned an older piggy.o: two kernels had the same compressed
+# length, and ccache did not read the file that `.incbin` includes (see tree.py).
 #
 # A visitor's change can control every byte of the bzImage. So the unpacked size is limited, few
 # offsets are tried, and the unpackers run with resource limits as another user (sandbox.prefix).
@@ -274,7 +273,10 @@ class KernelImage:
         return ("nokaslr",) if randomized else ()
 
     def symbols(self) -> dict[str, int]:
-        """Return symbol addresses from System.map by name; of equal names, the first counts."""
+        """Return symbol addresses from System.map by name.
+
+        If several symbols have the same name, the first symbol counts.
+        """
         return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
@@ -355,7 +357,7 @@ class Store:
                 )
             (draft / SIZES).write_bytes(_sizes(draft))
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
-            shutil.rmtree(target, ignore_errors=True)  # an image that exists here is invalid
+            shutil.rmtree(target, ignore_errors=True)  # if `target` exists, its image is invalid
             durable.publish_folder(draft, target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)

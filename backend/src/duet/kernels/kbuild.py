@@ -44,7 +44,7 @@ def new_options(before: str, after: str) -> list[str]:
 
 
 def missing_option(src: Path, name: str, config: Mapping[str, str]) -> str:
-    """Return the disabled option (with CONFIG_) because of which a file is not compiled, or ""."""
+    """Return the disabled option (with CONFIG_) that keeps a file from being compiled, or ""."""
     path = Path(name)
     wanted = f"{path.stem}.o"
     folder = path.parent
@@ -70,7 +70,7 @@ def _makefile(folder: Path) -> str:
 
 
 def _in_makefile(text: str, wanted: str, config: Mapping[str, str]) -> str:
-    """Return the disabled option because of which `wanted` (object or folder/) is not built."""
+    """Return the disabled option that keeps `wanted` (object or folder/) out of the build."""
     seen: set[str] = set()
     while wanted and wanted not in seen:
         seen.add(wanted)

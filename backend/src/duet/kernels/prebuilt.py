@@ -110,7 +110,7 @@ def prebuilt_inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
     if arm.patches or arm.instrumented:
         raise InputError(
             f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere cannot be patched.",
-            remedy="Name the source tree it was built from, or leave the patches out.",
+            remedy="Name the source tree of the kernel, or leave the patches out.",
         )
     config = read_fragments(base.config(arm.config))
     compiler = config.get("CONFIG_CC_VERSION_TEXT", "").strip('"')

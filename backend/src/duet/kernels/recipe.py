@@ -118,7 +118,8 @@ class BuildInputs:
             "env": dict(BUILD_ENV),
             "debug": list(DEBUG_FLAGS),
         }
-        if not self.boxed:  # without this entry, keys are the same as before it existed
+        # Omit `boxed` if it is False, so that kernels from before this entry keep their keys.
+        if not self.boxed:
             del parts["boxed"]
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
@@ -222,7 +223,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
     if not files:
         raise InputError(
             f"{path.name} is not a patch in git format-patch form: it has no 'diff --git' line.",
-            remedy="Make it with `git format-patch`.",
+            remedy="Make the patch with `git format-patch`.",
         )
     elsewhere = (top for top in path.parents if top.name == patches_dir.name)
     tops = (base_dir or patches_dir, patches_dir, *elsewhere)

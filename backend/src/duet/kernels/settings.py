@@ -122,7 +122,7 @@ class KernelSettings:
         return WorkTree(self.cache / "tree" / f"{name}{self.variant}")
 
     def source_tree(self, arm: ArmSpec) -> Path:
-        """Return the arm's source folder. It may not exist, or may contain another arm's source."""
+        """Return the arm's source folder, which may be missing or contain another arm's source."""
         base = self.base_of(arm)
         if base.source.kind == "image":
             return base.folder

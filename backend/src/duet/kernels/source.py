@@ -173,7 +173,7 @@ class Tarball:
 
 
 def fetched_tarball(base: Base, cache: Path) -> Path:
-    """Return the path at which the base's tarball is after its package has been fetched."""
+    """Return the path to which the base's tarball is extracted from its Debian package."""
     return cache / SOURCES / base.package / base.tarball.name
 
 

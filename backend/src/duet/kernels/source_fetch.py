@@ -92,11 +92,11 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
         DiskFull, BuildStopped: see their classes.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise _no_source(base, cache, "this system has no apt-get to fetch it with")
+        raise _no_source(base, cache, "this system lacks apt-get or dpkg-deb")
     folder = fetched_tarball(base, cache).parent
     check_space(folder, NEEDED_BYTES, "to fetch a kernel source")
     for left in folder.glob("fetching-*"):
-        # A folder of this age belongs to a process that was killed.
+        # A folder older than these two timeouts belongs to a process that was killed.
         if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as within:
@@ -108,12 +108,12 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
 def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
     """Download the package from the first mirror that has it."""
     if not base.source.suites:
-        raise _no_source(base, cache, "this machine's package lists do not have it")
+        raise _no_source(base, cache, "this machine's package lists lack the package")
     if not KEYRING.exists():
         raise _no_source(
             base,
             cache,
-            f"this machine's package lists do not have it, and Debian's keys, which verify"
+            f"this machine's package lists lack the package, and Debian's keys, which verify"
             f" downloads from Debian's archive, are not at {KEYRING}",
             "run apt-get install debian-archive-keyring",
         )
@@ -126,7 +126,7 @@ def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
     raise _no_source(
         base,
         cache,
-        "this machine's package lists do not have it, and it could not be fetched from Debian's"
+        "this machine's package lists lack the package, and it could not be fetched from Debian's"
         f" archive ({why})",
         "connect this machine to Debian's archive",
     )
@@ -193,7 +193,9 @@ class _Apt:
         return package
 
     def _download(self, env: dict[str, str]) -> Path | None:
-        """Download the package with the given environment; return None if its lists lack it.
+        """Download the package with the given environment.
+
+        Return None if apt's lists do not contain the package.
 
         If apt-get does not know a name, it treats the name as a pattern, so linux-source-6.1 can
         match linux-source-6.12. Therefore a version is requested, and the name of the result is
@@ -261,7 +263,7 @@ class _Apt:
         if self._stop.is_set():
             raise BuildStopped(
                 "the kernel build was stopped.",
-                remedy="Start it again, and it resumes where it stopped.",
+                remedy="Start the build again. The build resumes where it stopped.",
             )
         if process.returncode < 0:
             raise AptFailed(f"{command[0]} took longer than {limit_s:.0f} s")

@@ -284,7 +284,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        os.close(fd)  # not LOCK_UN: a compiler that outlives us keeps the lock
+        os.close(fd)  # no LOCK_UN: a compiler that outlives this process keeps the lock
 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
@@ -301,7 +301,7 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                 raise BuildBusy(
                     f"wanted to build, but process {holder} is still building after"
                     f" {wait_s:.0f} s (lock {path}).",
-                    remedy="Let it finish, then start again. The kernels that it builds are kept.",
+                    remedy="Wait until that process ends, then start again. Its kernels are kept.",
                 ) from None
             if now - reported >= 1:
                 reported = now
@@ -326,7 +326,7 @@ LIMIT = "3G"
 """ccache size limit. An arm that changes a widely included header adds some 250 MB of compressed
 objects."""
 COMPILER = """#!/bin/sh
-# gcc, by way of ccache unless it is to assemble (backend/src/duet/kernels/tree.py says why).
+# gcc, run through ccache except for assembler files (backend/src/duet/kernels/tree.py says why).
 for word; do
 	case $word in *.S | *.s) exec {gcc} "$@" ;; esac
 done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Attaches drgn to a running guest over QMP, loads the kernel's DWARF, and detects the read route.
 
-QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory). For that it stops the guest for
-about 0.3 ms. Nothing after that stops the guest.
+drgn asks QEMU once for the kernel's VMCOREINFO (dump-guest-memory), and QEMU stops the guest for
+about 0.3 ms. Later reads do not stop the guest.
 """
 
 from __future__ import annotations

@@ -109,10 +109,10 @@ class Calibration:
 
 
 def bracket(before_ns: int, after_ns: int, tick_ns: int) -> Window:
-    """Return bounds of a guest time from the guest's clock, which was read before and after it.
+    """Return bounds of a sample's guest time, from the guest's clock before and after the sample.
 
     One tick is added to the upper bound. The clock in an idle guest's memory stops, because the
-    guest takes no ticks. Nothing else in its memory changes meanwhile either.
+    guest takes no ticks. Nothing else in the guest's memory changes meanwhile either.
     """
     return Window(before_ns, max(before_ns, after_ns) + tick_ns)
 

@@ -83,9 +83,9 @@ class Identifier:
         """Tell drgn's helpers where page structures are.
 
         Without VMEMMAP there is one array of page structures per section. The helpers expect a
-        single array and cache its start, so this resets the start for the section of each address.
-        `section_mem_map` of struct mem_section (include/linux/mmzone.h) holds where page 0 would
-        be, with flags in its low bits.
+        single array and cache its start. So this method sets the start again for each address's
+        section. `section_mem_map` of struct mem_section (include/linux/mmzone.h) contains the
+        address at which page 0 would be, with flags in the low bits.
         """
         if self._vmemmap or self._sections is None or not DIRECT_MAP <= address < DIRECT_END:
             return

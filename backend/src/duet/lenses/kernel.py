@@ -88,10 +88,10 @@ class Kernel:
     def first(self, *places: Callable[[drgn.Program], drgn.Object]) -> int:
         """Return the address of the first of these variables that this kernel has.
 
-        `places` return variables or parts of them.
+        Each function in `places` returns a variable or a part of a variable.
 
         Raises:
-            LensError: the kernel has none of them. The sentence names the last one.
+            LensError: the kernel has none of the variables. The sentence names the last variable.
         """
         missing = "no variable was named"
         for place in places:

@@ -261,14 +261,15 @@ class Sampler:
 
 
 def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
-    """Drop all access that reading does not need. Return the new paths of the socket and the
-    vmlinux.
+    """Give up all permissions that reading does not need.
+
+    Return the new paths of the socket and the vmlinux.
 
     If the process is root, its new root folder contains only the socket's folder and the vmlinux.
-    Otherwise its user may be unable to traverse the parent folders. Then the socket's folder
+    Otherwise the process may be unable to traverse the parent folders. Then the socket's folder
     becomes the working directory, and the vmlinux is read through an open file descriptor.
     """
-    drgn.Program()  # this makes drgn import now what it would import later
+    drgn.Program()  # makes drgn import all its modules before the confinement
     permits = Permits(reads=True, unix=True, peek=True)
     limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
     if socket.parent.is_dir():

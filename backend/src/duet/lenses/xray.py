@@ -79,13 +79,13 @@ class XrayListener(Protocol):
 
 
 class Xray:
-    """Owns the process that reads a guest. Use as `async with`; leaving ends the process.
+    """Owns the process that reads a guest. Use as `async with`, which ends the process.
 
     Args:
         socket: a QMP socket that nothing else uses.
         vmlinux: vmlinux of the kernel that runs in the guest.
-        uid: the process runs as this user, as which the guest's QEMU also runs, so that it can read
-            QEMU's memory; None means our own user.
+        uid: user of the process. The guest's QEMU runs as the same user, so that the process can
+            read QEMU's memory. None means our own user.
     """
 
     def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:

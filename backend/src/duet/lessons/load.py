@@ -247,7 +247,7 @@ class LessonFolder:
         return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
 
     def patch_files(self, arm: str) -> tuple[Path, ...]:
-        """Return the arm's own patches in order, the last a visitor's change; empty for stock."""
+        """Return the arm's own patches in order, then a visitor's change; empty for stock."""
         files = tuple(self.patch_dir / name for name in self.arm(arm).patches)
         return (*files, self.changes[arm]) if arm in self.changes else files
 
@@ -297,13 +297,13 @@ class LessonFolder:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise InputError(
                     f"parameter '{name}' must be a whole number, not {value!r:.40}.",
-                    remedy=f"Leave it out for its default, {param.default}.",
+                    remedy=f"Leave the parameter out to use its default, {param.default}.",
                 )
             if param.choices and value not in param.choices:
                 allowed = ", ".join(map(str, param.choices))
                 raise InputError(
                     f"parameter '{name}' must be one of {allowed}, not {value}.",
-                    remedy=f"Leave it out for its default, {param.default}.",
+                    remedy=f"Leave the parameter out to use its default, {param.default}.",
                 )
             low, high = param.min, param.max
             if measured and param.measured_max is not None:
@@ -311,7 +311,7 @@ class LessonFolder:
             if (low is not None and value < low) or (high is not None and value > high):
                 raise InputError(
                     f"parameter '{name}' must be from {low} to {high}, not {value}.",
-                    remedy=f"Leave it out for its default, {param.default}.",
+                    remedy=f"Leave the parameter out to use its default, {param.default}.",
                 )
             if param.applies != "model":
                 values[name] = value

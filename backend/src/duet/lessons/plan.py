@@ -114,7 +114,7 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
     """Return whether explain runs enable the probe.
 
-    They do not if a knob is larger than the probe's `explain_max` allows.
+    Explain runs do not enable the probe if a knob exceeds its limit in `explain_max`.
     """
     return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
 
@@ -259,9 +259,9 @@ def act_line(
     if act is None:
         raise InputError(
             f"the workload {workload} has no act '{name:.60}'.",
-            remedy=f"It has: {', '.join(acts)}."
+            remedy=f"Choose from: {', '.join(acts)}."
             if acts
-            else "It has no acts. Choose another workload.",
+            else "This workload has no acts. Choose another workload.",
         )
     most = params[act.max_param] if act.max_param else act.max
     if value < act.min or (most is not None and value > most):

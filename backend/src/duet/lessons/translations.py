@@ -129,9 +129,9 @@ class Translation:
     Args:
         key: see Text.
         line: line number in the file, from 1.
-        english: the text that was translated.
-        digest: digest of the translated text, for a section of the prose; if empty, `english` is
-            compared.
+        english: the English text that was translated.
+        digest: for a section of the prose, the digest of the English section that was translated;
+            if empty, `english` is compared.
     """
 
     key: str

@@ -140,7 +140,7 @@ class Explained:
 
 
 def common_folders(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of shared terms: first that next to the lesson, then the checkout's."""
+    """Return the folders of shared terms: first the one next to the lesson, then the checkout's."""
     own, ours = folder.parent / COMMON, repo_root() / "lessons" / COMMON
     return (own,) if own == ours else (own, ours)
 

@@ -146,7 +146,7 @@ def lit(subject: Subject) -> Found:
 
 
 def patch_lines(subject: Subject, arm: str) -> list[str] | None:
-    """Return the lines of an arm's patches with `+`, `-` or blank; None if one cannot be read."""
+    """Return the `+`, `-` and context lines of an arm's patches; None if a patch is unreadable."""
     folder = subject.folder
     if all(one.name != arm for one in folder.lesson.arms):
         return None
@@ -186,7 +186,7 @@ def workloads(subject: Subject) -> Found:
 
 
 def values(subject: Subject) -> Found:
-    """Check that kernel parameters and acts use no braces but {value}."""
+    """Check that kernel parameters and acts use no braces except {value}."""
     lesson = subject.folder.lesson
     for name, param in lesson.params.items():
         if param.cmdline:
@@ -196,7 +196,7 @@ def values(subject: Subject) -> Found:
 
 
 def probes(subject: Subject) -> Found:
-    """Check that probes use no braces but {sym:NAME} and {comm}."""
+    """Check that probes use no braces except {sym:NAME} and {comm}."""
     for index, probe in enumerate(subject.folder.lesson.probes):
         for key in ("define", "filter"):
             for match in IN_PROBES.findall(getattr(probe, key) or ""):

@@ -154,7 +154,10 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
 
 
 def of_plugins(slug: str) -> list[Problem]:
-    """Return problems that plug-ins find in a lesson's folder; without a slug, elsewhere."""
+    """Return problems that plug-ins find in a lesson's folder.
+
+    For an empty slug, return problems that plug-ins find outside the folders of lessons.
+    """
     found = (one for module in plugins.offered("rules") for one in module.problems(slug))
     return [_of_file(name, problem) for name, problem in found]
 

@@ -85,7 +85,7 @@ def focus(subject: Subject) -> Found:
 
 
 def hidden(subject: Subject) -> Found:
-    """Check that at least one step focuses each span that the view draws only in focus."""
+    """Check that each span that the view draws only in focus is in focus in at least one step."""
     if subject.view is None or (rule := subject.view.only_in_focus) is None:
         return
     lesson = subject.folder.lesson

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules that built kernels have the functions, tracepoints and symbols that a lesson names."""
+"""Rules: built kernels have the functions, tracepoints and symbols that a lesson names."""
 
 from __future__ import annotations
 

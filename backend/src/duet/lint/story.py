@@ -249,7 +249,7 @@ def texts_of(subject: Subject) -> str:
     return "\n".join(parts)
 
 
-# Rule on `discussion:` in story.yaml: each state that a remark links to exists.
+# Rule on `discussion:` in story.yaml: remarks link only to states that exist.
 
 
 def trials(subject: Subject) -> Found:

@@ -142,7 +142,7 @@ def compare(
 
 
 def verdict_line(table: Table, metric: str) -> str:
-    """Join all comparisons of one metric into a line. State a reason common to all only once."""
+    """Join all comparisons of one metric into a line. State a shared reason only once."""
     found = [c for c in table.comparisons if c.metric == metric]
     reasons = {why_refused(c) for c in found}
     if len(found) > 1 and len(reasons) == 1 and None not in reasons:
@@ -293,7 +293,7 @@ def _figure(one: Series) -> float:
 
 
 def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
-    """Return the range of the arms' ratios, start by start. It includes the headline ratio."""
+    """Return the lowest and highest ratio over all starts. The headline ratio is included."""
     if not ours.perturbed or not theirs.perturbed:
         return None
     pairs = zip(ours.starts, theirs.starts, strict=False)

@@ -42,7 +42,7 @@ RESULT_BYTES: Final = 64 << 20
 
 
 class BadHostResult(InputError):
-    """The result file is damaged, or has results for other kernels or plans than this tree's."""
+    """The result file is damaged, or its kernels or plans differ from those of this tree."""
 
     code = "bad-result"
 
@@ -436,7 +436,7 @@ def _check_replica(path: Path, record: PackRecord, lesson: str, runs: ReplicaRun
     if packed.sha256 != replica_digest(find(lesson)):
         raise BadHostResult(
             f"{path.name} was measured with another replica of {lesson} than this tree's.",
-            remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
+            remedy=f"Make a new pack with ./duet pack {lesson}, and run the new pack.",
         )
 
 

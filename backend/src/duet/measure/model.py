@@ -14,7 +14,7 @@ from typing import Literal
 from duet.base.clock import Clock
 from duet.base.errors import DuetError
 
-# Pool hosts on which comparisons ran, and whether two hosts are alike. Pure.
+# Hosts of a pool on which comparisons ran, and the check that two hosts are alike. Pure.
 #
 # A verdict never mixes times of different hosts. Figures of the count clock may be mixed, because
 # they do not depend on the CPU.

@@ -145,7 +145,7 @@ def steps(plan: MeasurePlan) -> list[Step]:
     if len(found) > MAX_RUNS:
         raise InputError(
             f"a measurement has at most {MAX_RUNS} runs, but this one has {len(found)}.",
-            remedy="Sweep fewer values, or name fewer arms or repeats.",
+            remedy="Sweep fewer values, or choose fewer arms or repeats.",
         )
     return found
 
@@ -219,7 +219,7 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
-    """Whether the microscope can count here: on the wall clock, in one of its workloads."""
+    """Whether the microscope can count: only on the wall clock, in workloads that it supports."""
     config = lesson.microscope
     return config is not None and clock == "wall" and workload in config.workloads
 

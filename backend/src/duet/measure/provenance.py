@@ -109,7 +109,9 @@ def our_version() -> str:
 
 
 def program_versions(commands: str) -> dict[str, str]:
-    """Return the versions of those PROGRAMS that the commands name. Guests run the same files.
+    """Return the versions of the PROGRAMS that the commands name.
+
+    The guests' root contains copies of these host programs, so guests run the same versions.
 
     Args:
         commands: shell lines.

@@ -51,8 +51,8 @@ def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, M
     """Return the measurements that a lesson's published figures need, one per condition.
 
     Count-clock measurements are first, because other work on the host does not disturb them. A
-    measurement has only the arms that its figures need. If a point of a curve has the same
-    condition, the measurement also has the curve's arms.
+    measurement has only the arms that its figures need. If the measurement's condition is also a
+    point of a curve, the measurement includes the curve's arms.
 
     Args:
         every: whether to include measurements that need more CPUs than this host has.

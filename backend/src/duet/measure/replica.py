@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure a lesson's replica on a host: all layouts in turns, by number of threads, under perf.
+"""Measure a lesson's replica on a host.
 
-Nothing is judged here, so that a host without scipy can run it. `duet microscope --native` and
-`./measure` of a pack use it.
+The layouts run in turn with all threads, then with several numbers of threads, then under perf. The
+results are raw figures without verdicts, so the host does not need scipy. This module is used by
+`duet microscope --native` and by `./measure` of a pack.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class ReplicaArm(Strict):
 
     Args:
         alone_ns: duration of an operation with one thread.
-        per_s: operations per second of all threads, one figure a round.
-        curve: by number of threads.
-        events_per_op: what perf stat counted; empty if perf counts nothing here.
-        c2c: what perf c2c sampled; empty if perf samples no memory events here.
+        per_s: operations per second of all threads together, one figure for each round.
+        curve: operations per second for several numbers of threads.
+        events_per_op: what perf stat counted; empty if perf cannot count events on this host.
+        c2c: what perf c2c sampled; empty if perf cannot sample memory events on this host.
     """
 
     layout: Layout
@@ -64,8 +65,8 @@ class ReplicaRuns(Strict):
         threads: number of threads of a round; thread n runs on cpus[n].
         cores: usable cores of the socket.
         made: CPU model, kernel, machine, compiler and time, as native.provenance() gives them.
-        host: by number of threads, the rates of the host's own kernel; empty if not measured.
-        host_what: what the host's kernel did.
+        host: rates of the host's own kernel by number of threads; empty if not measured.
+        host_what: the operation that was measured on the host's own kernel.
     """
 
     lesson: str
@@ -89,7 +90,7 @@ def measure_replica(
     cpus: Sequence[int],
     tell: Callable[[str], None],
 ) -> ReplicaRuns:
-    """Run the layouts in turns and then under perf. Blocks for about TAKES_S.
+    """Run the layouts in turn, then run each layout under perf. Blocks for about TAKES_S.
 
     The order of the layouts is reversed in every second round.
 

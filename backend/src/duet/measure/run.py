@@ -291,7 +291,7 @@ class Collector:
             self.table.refusals.append(sentence)
 
     def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
-        """Return those of the arm's series whose metrics come from one of the sources."""
+        """Return (series, metric) pairs of an arm. Each metric comes from one of the sources."""
         return [
             (one, self._metrics[arm][one.metric])
             for one in self.table.series

@@ -105,7 +105,7 @@ def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None
 
 
 def _beside(one: Series, found: Spread) -> str:
-    """Compare in words the spread over layouts with the spread of the default link's runs."""
+    """Say whether the figure varies more over layouts than over the default link's runs."""
     if found.noise is None:
         return ""
     whose = "its perturbed starts" if one.perturbed else "its own runs"

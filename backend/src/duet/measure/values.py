@@ -70,7 +70,7 @@ def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def line_unit(metric: Metric, lines: Sequence[str]) -> str:
-    """Return the metric's unit, or the unit printed after the number, without its prefix."""
+    """Return the metric's unit, or else the base unit that the workload printed."""
     if metric.unit == NO_UNIT and metric.line is not None:
         for line in lines:
             for match in re.finditer(metric.line, line):
@@ -187,8 +187,9 @@ def access_value(
 
 
 def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return which cells are on a shared cache line: several vCPUs touched it, at least one wrote.
+    """Return which cells are on a shared cache line.
 
+    A line is shared if several vCPUs touched the line, and at least one vCPU wrote to the line.
     User memory and the vmalloc area are left out. The vmalloc area contains the stacks, and the
     stack of a migrated task looks shared but is not.
     """
@@ -234,14 +235,14 @@ def _ranges(
         raise places
     if places is None:
         raise InputError(
-            f"wanted the address of '{count.variable:.60}', but this kernel has no vmlinux here.",
+            f"wanted the address of '{count.variable:.60}', but this kernel's vmlinux is missing.",
             remedy="Build it with ./duet build.",
         )
     return places
 
 
 def _lies_in(cells: NDArray[np.void], ranges: Ranges | None, lines: bool) -> NDArray[np.bool_]:
-    """Return which cells touch one of the ranges or, with `lines`, one of their cache lines."""
+    """Return which cells touch a range. With `lines`, extend each range to whole cache lines."""
     if ranges is None:
         return np.ones(len(cells), np.bool_)
     first = cells["address"]

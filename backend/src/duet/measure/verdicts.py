@@ -100,7 +100,7 @@ def judge(
         return Judged(Verdict.NOTHING, "no verdict: our interval is too wide")
     first, last = _around(mail, range_)
     theirs, found = effect(mail), effect(ours)
-    # The tolerance covers rounding, because the bounds themselves are within the rule.
+    # The tolerance is for rounding errors: an effect exactly at the bound counts as reproduced.
     within = abs(found - theirs) <= NEAR * theirs * (1 + 1e-9)
     if (low <= last and first <= high) or within:
         return Judged(Verdict.REPRODUCED, Verdict.REPRODUCED)

@@ -94,7 +94,7 @@ class ServerMessage(Tagged):
 
 
 class SessionMessage(ServerMessage):
-    """A session's message about its run. Host processes may send only such messages to pages."""
+    """A session's message about its run. Host processes may send pages only session messages."""
 
     if TYPE_CHECKING:  # each subclass declares `run_id` after `type`
         run_id: str

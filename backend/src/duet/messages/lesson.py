@@ -362,7 +362,7 @@ ChangePhase = Literal[
 
 
 class Change(Command):
-    """Build an arm with a change on top, for this visitor.
+    """Build one of the lesson's arms with a change that this visitor made.
 
     Sending the same change of an arm again does not start a second build. A new change replaces the
     visitor's queued change.
@@ -477,7 +477,7 @@ class Judged(ServerMessage):
 
 
 class Heartbeat(ServerMessage):
-    """Message on an idle connection, to show that connection and server work."""
+    """Message on an idle connection. It shows that the connection and the server still work."""
 
     type: Literal["heartbeat"] = "heartbeat"
 

@@ -143,7 +143,7 @@ class Reading(ServerMessage):
     whole: bool = Field(description="true: no more batches follow")
 
     def key(self) -> Key | None:
-        """Return a key only for the last message, so that others stay ordered among batches."""
+        """Return a key only for the last message, so that the other messages keep their order."""
         return ("reading", self.run_id) if self.whole else None
 
 

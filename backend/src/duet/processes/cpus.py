@@ -84,7 +84,7 @@ class OwnCpus:
 
 def move(pid: int, to: frozenset[int]) -> None:
     """Pin a process and its descendants to CPUs."""
-    for _ in range(2):  # two rounds, as processes may start others meanwhile
+    for _ in range(2):  # a process may start another process during the first round
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(pid).children(recursive=True):
                 _pin(process.pid, to)
@@ -298,7 +298,7 @@ def session_first() -> Iterator[str]:
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
         former = int(found[1]) if found else 0
-        if former > SERVER_NICE:  # otherwise another server has raised the priority already
+        if former > SERVER_NICE:  # no other server has raised the priority yet
             SESSION.write_text(str(SERVER_NICE))
     except FileNotFoundError:  # the kernel has no autogroups
         yield ""

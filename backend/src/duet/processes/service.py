@@ -78,7 +78,7 @@ def arm(end_s: float) -> None:
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """Ignore a signal, which would kill the process if there was no handler."""
+    """Ignore a signal. Without a handler, the signal would kill the process."""
 
 
 # Notify the service manager that the server listens, that its event loop runs, or that it shuts

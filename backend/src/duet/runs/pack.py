@@ -204,7 +204,7 @@ class Part(NamedTuple):
     """A bundle from one host.
 
     Args:
-        arms: lanes that this host had to run.
+        arms: lanes that the server assigned to this host.
         content: bytes of the bundle.
     """
 
@@ -244,7 +244,7 @@ def _check_arms(bundle: Bundle, arms: Sequence[str]) -> Bundle:
     for entry in bundle.manifest.arms:
         if entry.name not in arms:
             raise _of_several(
-                f"one bundle has the lane '{entry.name:.60}', which its host had no order to run"
+                f"a host sent the lane '{entry.name:.60}', which was not assigned to that host"
             )
     return bundle
 

@@ -159,7 +159,7 @@ class Selftest:
         return f"{len(spec.arms)} arms, {REPEATS} runs each; CPUs of its own: {own}"
 
     async def _usual(self) -> tuple[PhaseSink, LaneResult]:
-        """Run once with the lesson's number of vCPUs. Tests that only observe share this run."""
+        """Return a run with the lesson's number of vCPUs. Several tests share this run."""
         self._usual_run = self._usual_run or await self._once(None)
         return self._usual_run
 
@@ -201,7 +201,10 @@ async def run_test(name: str, work: Callable[[], Awaitable[str]]) -> TestResult:
 
 
 def shortest_run(spec: RunSpec) -> RunSpec:
-    """Return the same run, as short as the lesson allows, because a test needs no figures."""
+    """Return a copy of the run with the shortest duration that the lesson allows.
+
+    A test needs no figures, so a short run is enough.
+    """
     lesson = spec.folder.lesson
     name = knob(lesson, "duration")
     least = lesson.params[name].min if name is not None else None

@@ -61,7 +61,11 @@ class LaneTables:
         return both if of is None else both[of]
 
     def on_axis(self, point: int) -> LaneTables:
-        """Return the lane with an axis that counts the points of number `point` instead of time."""
+        """Return the lane with a new axis that counts points instead of time.
+
+        Args:
+            point: number of the counted point in the lesson's list.
+        """
         points = self.tables["points"]
         steps = np.sort(points["t_ns"][points["kind"] == point])
 
@@ -179,7 +183,7 @@ def _looks(lane: LaneTables, one: Sought) -> Pairs:
     nothing = np.full(len(looks.t_ns), np.nan)
     grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
     whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
-    # Intervals of zero length are ignored, and also shares of a total that did not grow.
+    # Ignore intervals of zero length. If the total did not grow, a share of the total is NaN.
     fits = times[:, 1] > times[:, 0]
     for name, (least, largest) in one.where.items():
         share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
@@ -237,7 +241,13 @@ MOST_WINDOWS = 4000
 
 
 class Window(NamedTuple):
-    """A window in ns of frame time, with the amount of marks with `most` that it shows."""
+    """A window on the axis of frame time.
+
+    Args:
+        start: in ns.
+        span: in ns.
+        amount: how much the window shows of the marks that have `most` set.
+    """
 
     start: float
     span: float
@@ -281,7 +291,10 @@ def windows_that_show(step: StepInRun) -> list[Window]:
 
 
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
-    """Return a window's end on a lane. In a step with `hold`, it is at most an operation's end."""
+    """Return a window's end on a lane.
+
+    In a step with `hold`, the window ends no later than an operation that began in the window.
+    """
     if "hold" not in step.scene.show:
         return b
     times = step.lanes[arm].times("ops")
@@ -336,7 +349,11 @@ def _around_each(step: StepInRun) -> Iterator[Window]:
 
 
 def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
-    """Return begin and end of the nth operation to end (n counts from 1), or None."""
+    """Return the begin and the end of an operation; None if there is no such operation.
+
+    Args:
+        n: position of the operation in the order of ends; 1 is the operation that ended first.
+    """
     times = lane.times("ops")
     if n > len(times):
         return None
@@ -345,7 +362,7 @@ def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
 
 
 def _offsets(step: StepInRun) -> dict[str, float]:
-    """Return by how many ns each lane is shifted in time (frontend/src/derive/align.ts)."""
+    """Return the shift of each lane in ns (frontend/src/derive/align.ts)."""
     align = step.scene.align
     nth = 1 if align == "marker" else step.scene.operation
     times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}

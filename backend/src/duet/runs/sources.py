@@ -43,7 +43,7 @@ def image_source(
     lesson: str = "",
     templates: Templates | None = None,
 ) -> LaneSource:
-    """Return a source that boots a stored kernel in a guest of the kind $DUET_GUEST.
+    """Return a source that boots a stored kernel in a guest. $DUET_GUEST chooses the guest's kind.
 
     Args:
         templates: templates to copy instead of booting; None if every guest boots.
@@ -206,7 +206,7 @@ def run_of(job: Job) -> RunSpec:
 async def layout_sources(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[tuple[str, int], LaneSource]:
-    """Return (arm, layout number) -> source of the arm's kernel linked in another layout.
+    """Return (arm, layout number) -> source that boots the arm's kernel in that layout.
 
     Raises:
         InfraError: a layout is not linked, or the guests' root cannot be built.

@@ -80,11 +80,14 @@ class Places:
         return cls(settings.runs_dir(), settings.access_file(), changes, classes)
 
     def path(self, name: str) -> Path:
-        """Return the path of a name that `kind_of` knows.
+        """Return the path of a stored file.
+
+        Args:
+            name: the file's name in a backup, which `kind_of` accepts.
 
         Raises:
-            InputError: the name is that of the classes file, but this server stores classes in
-                another database.
+            InputError: the file contains classes, but this server stores classes in another
+                database.
         """
         if name == CLASSES:
             if self.classes is None:
@@ -164,7 +167,7 @@ class Item:
     Args:
         name: see NAMES.
         size: in bytes.
-        mtime_ns: time of the last change, by which saved runs are listed and pruned.
+        mtime_ns: time of the last change. The list of saved runs is sorted by this time.
     """
 
     name: str

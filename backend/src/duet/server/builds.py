@@ -455,7 +455,7 @@ class CheckoutKernels:
         reports.finished()
         still = self._absent()
         for of, one in absent:
-            if (of, one) != name and (of, one) not in still:  # this arm has the same kernel
+            if (of, one) != name and (of, one) not in still:  # this arm uses the new kernel too
                 BuildMessages(of, one, [], publish).finished()
         return True
 

@@ -103,7 +103,9 @@ class Stage(Protocol):
         ...
 
     def expect(self, request: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
-        """Prepare for a run that may be requested soon, then for other runs. No page shows this.
+        """Prepare for a run that may be requested soon, then for other runs.
+
+        Pages do not show these preparations.
 
         Args:
             others: returns the other runs; it is called in a thread.
@@ -124,7 +126,9 @@ class Stage(Protocol):
         ...
 
     async def judge(self, request: JudgeRequest, publish: Callable[[Judged], None]) -> None:
-        """Judge an arm by a challenge. Publish `judged` messages; the last message has the verdict.
+        """Judge whether an arm meets a challenge. Publish `judged` messages.
+
+        The last message contains the verdict.
 
         Raises:
             DuetError: nothing can be measured.

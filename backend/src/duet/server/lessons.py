@@ -57,7 +57,7 @@ class ChangedLessons(Protocol):
     """Lessons with visitors' changed arms (implemented in own_arms.py)."""
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """Return a lesson together with those of these arms that visitors have changed."""
+        """Return a lesson, and add the visitors' changed arms that are among `arms`."""
         ...
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:

@@ -251,7 +251,8 @@ class OwnQueue:
         return [*([self.current] if self.current is not None else []), *self.waiting]
 
 
-# Prepares the source tree for an arm when its editor opens, so that its first change builds fast.
+# Prepares the source tree when a visitor opens an arm's editor, so that the first change to the arm
+# builds fast.
 #
 # One arm at a time is prepared, in the background, at the lowest priority. Every measurement and
 # every build, even by another process, preempts the preparation.
@@ -360,7 +361,8 @@ def compiler_messages(text: str) -> list[m.Problem]:
     return list(found.values())[:MOST_MESSAGES]
 
 
-# Sends `changed` messages with the progress of a change's build to its visitors' pages.
+# Sends the progress of a change's build, as `changed` messages, to the pages of the visitors who
+# wait for the build.
 
 PHASES: dict[Phase, m.ChangePhase] = {
     phase: name for phase in Phase for name in get_args(m.ChangePhase) if name == phase

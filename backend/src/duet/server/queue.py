@@ -7,11 +7,12 @@ visitors take turns, and no waiting request starves. A visitor whose run is acti
 Identical requests share one run. A request that needs the machine alone (a measurement) starts when
 nothing runs, and no later request starts before it.
 
-A judgement and a run do not replace or end each other, and a class's request replaces or ends
-neither of them. A visitor with several requests has one place in the queue, for the first request.
-The visitor's other requests wait behind the first request, without a place. When the first request
-starts, the second request gets the last place in the queue. So a visitor who makes five requests
-together delays other visitors no more than a visitor who makes five requests one after another.
+A judgement and a run do not replace or end each other. A class's request never replaces or ends a
+visitor's own judgement or run. A visitor with several requests has one place in the queue, for the
+first request. The visitor's other requests wait behind the first request, without a place. When the
+first request starts, the second request gets the last place in the queue. So a visitor who makes
+five requests together delays other visitors no more than a visitor who makes five requests one
+after another.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Request:
         owner: the visitor who made the request first. If that visitor withdraws, the first of
             `sharers` becomes the owner.
         key: requests with the same key share one run.
-        kind: runs of the same kind take about the same multiple of `expected_s`.
+        kind: for runs of one kind, the real duration divided by `expected_s` is similar.
         expected_s: duration estimated from the run's parameters.
         alone: whether nothing else may run at the same time.
         judges: whether it is a judgement.
@@ -257,12 +258,12 @@ class Scheduler:
             self._slowness[request.kind].append(took)
 
     def gives_way(self, owner: str) -> Request | None:
-        """Return the visitor's active run if it should be stopped for their queued request, else
-        None.
+        """Return the visitor's active run if it should be stopped, so that the visitor's queued
+        request can start. Otherwise return None.
 
-        The run should be stopped only if no other visitor shares it and no other request waits.
-        Only then does stopping it free the machine for that visitor's request. Otherwise the
-        request waits for its turn.
+        A run that another visitor shares is never stopped. If other requests wait too, the run is
+        not stopped, because another request might start instead. The visitor's request then waits
+        for its turn.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
         if mine is None or waits is None or mine.sharers or len(self._waiting.queue) > 1:
@@ -288,7 +289,7 @@ class Scheduler:
         return request.expected_s * (median(seen) if seen else 1.0)
 
     def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
-        """Yield the time when each queued request starts if every run takes as long as expected."""
+        """Yield the expected start time of each queued request, with the id of its run."""
         waiting = list(self._waiting.queue)
         going: list[tuple[float, Request]] = []
         for request in self._running.values():
@@ -341,8 +342,8 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
     """Make the scheduler's request for a visitor's job. Identical jobs have identical keys.
 
     Args:
-        tries: whether a class requested the run. Such a request replaces no waiting request of this
-            visitor.
+        tries: whether a class requested the run. A class's request replaces no waiting request of
+            this visitor.
     """
     what = run_of(job)
     repeats = job.repeats if isinstance(job, MeasureRequest) else 0

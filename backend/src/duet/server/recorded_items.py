@@ -60,8 +60,10 @@ def _arm(arm: ArmFacts) -> m.MadeArm:
 
 
 def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
-    """Return what each arm's kernel was made from. Entries are empty if the table does not contain
-    this."""
+    """Return the config and the patches of each arm's kernel.
+
+    An arm's entry is empty if the table does not contain this information.
+    """
     arms = {arm.arm: arm for arm in table.made.arms} if table.made else {}
     return {
         row.arm: MadeOf(
@@ -209,7 +211,7 @@ def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
         raise InputError(
             f"{item.title} was made with the workload {item.workload:.40} on the {item.clock} "
             "clock, "
-            "and the lesson no longer has both.",
+            "but the lesson no longer has this workload or this clock.",
             remedy="Delete the recorded file, and record a new one with ./duet record.",
         )
     return folder.check_recorded_params(item.params, item.clock)

@@ -48,8 +48,8 @@ Publish = Callable[[RunLog, Packet], None]
 class Progress:
     """Reports how much of a recording is decoded.
 
-    When a lane's watermark moves, all bytes that were fed before its previous move have been
-    decoded. Later bytes may have been decoded, too.
+    When a lane's watermark moves, all bytes that were fed before the watermark's previous move have
+    been decoded. Later bytes may have been decoded, too.
 
     Args:
         sizes: size of each lane's transcript in bytes.

@@ -64,7 +64,7 @@ def check_start(
 
     Raises:
         InputError: an arm, workload, parameter or clock is unknown, or a value is out of range.
-        InfraError: none of the command's kernels is built yet, or with `all_ready` one is missing.
+        InfraError: no kernel of the command is built yet. With `all_ready`: a kernel is not built.
     """
     if isinstance(command, m.Start) and folder.lesson.view is None:
         raise InputError(

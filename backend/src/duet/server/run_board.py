@@ -48,7 +48,7 @@ class Control:
         return self.holder in (None, visitor.ident) or visitor.may(Action.CONTROL_OTHERS)
 
     def use(self, visitor: Visitor, now_s: float) -> None:
-        """Record that a visitor acts on the run. They get control if nobody else has it.
+        """Record that a visitor acts on the run. The visitor gets control if nobody else has it.
 
         Raises:
             InputError: somebody else has control (code `not-controller`), or the visitor may only

@@ -163,8 +163,7 @@ class LiveRuns:
             self._former.popitem(last=False)
 
     def again(self, viewer: Viewer) -> None:
-        """Queue the watched live run again. If this viewer watches none, queue their last run
-        again.
+        """Queue a live run again: the run that this viewer watches, else the visitor's last run.
 
         Raises:
             InputError: there is no such run, or the queue is full.
@@ -332,7 +331,7 @@ class LiveRuns:
                 owners = request.owners
                 if not entry.tried and not any(self._hub.pages_of(owner) for owner in owners):
                     self._scheduler.over(request.run_id, time.monotonic(), whole=False)
-                    self._board.withdraw(request)  # no page is open that would show this run
+                    self._board.withdraw(request)  # no visitor of this run has an open page
                     continue
                 entry.began = True
                 self._tasks.spawn(self._carry_out(entry), request.run_id)

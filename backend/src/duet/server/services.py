@@ -35,8 +35,8 @@ class Service:
     Attributes:
         commands: the messages from pages that `command` carries out.
         actions: the permission that each route needs; a route that is missing here is refused.
-        doors: by path, WebSocket handlers that authenticate their peers themselves, not through the
-            visitors' door.
+        doors: WebSocket handlers, by path. Each handler authenticates its peers itself. The
+            visitors' door does not check these peers.
         foreign: what pages on other sites may do; None if nothing.
     """
 
@@ -104,7 +104,7 @@ class Core:
         no_runs: a sentence that says why this server has no live runs; empty if it has live runs.
         no_patches: returns the reason why no patch can be changed here. Blocking.
         hold: sets the names of saved runs that are pinned, the newest first.
-        services: the services made so far; `of` returns one that another service requires.
+        services: the services made so far. A service calls `of` to get a service that it requires.
     """
 
     hub: Hub
@@ -174,7 +174,7 @@ class Services(list[Service]):
         return next((one for one in found if one is not None), None)
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
-        """Open a run on this server or another one."""
+        """Open a run on this server or on another server."""
         for service in self:
             if await service.open(viewer, command, opens):
                 return

@@ -2,8 +2,9 @@
 """Measures how long each callback blocks the event loop, and finds the place in the code.
 
 A callback that takes more than LOOP_HOLD_S of wall time is examined. The CPU time of the callback
-tells whether it worked or waited for a busy host. Its stack, which a thread samples, tells where in
-the code it ran. The event loop's own debug mode also measures this, but at many times the cost.
+tells whether the callback worked or waited for a busy host. A thread samples the stack, which shows
+where in the code the callback ran. The debug mode of asyncio also measures callbacks, but costs
+many times more.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class History:
         """Return the `n` records nearest to a guest time, ordered by time.
 
         Args:
-            tid: only records that this thread emitted, or that record a switch to it or its
-                wake-up.
+            tid: only records that this thread emitted, records of a switch to this thread, and
+                records of a wake-up of this thread.
             events: only these event types.
             cpu: only records that were written on this CPU.
         """
@@ -124,7 +124,10 @@ class History:
         return fields
 
     def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
-        """Return the name of the task that emitted a record, taken from a switch; "" if unknown."""
+        """Return the name of the task that emitted a record; "" if unknown.
+
+        The name comes from a record of a task switch.
+        """
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:

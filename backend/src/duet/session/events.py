@@ -60,8 +60,8 @@ class LaneSource:
             same, so that an edited workload or patch takes effect.
         parked: returns whether a template for the request exists. A copy is then preferred to a
             running guest, because the copy is fresh and ready sooner.
-        park: requests a template for the request, to be made when nothing runs. True means low
-            priority.
+        park: asks for a template, which is made when nothing runs. The second argument is True for
+            low priority.
     """
 
     arm: str

@@ -185,7 +185,7 @@ class Merger:
         if not self._held:
             return None
         if all(int(part.ts.min()) > watermark_ns for part in self._held if len(part)):
-            return None  # this avoids joining all held parts at every step
+            return None  # joining all held parts at every step would be slow
         whole = Stream.join(self._held)
         ripe = whole.ts <= watermark_ns
         if not ripe.any():

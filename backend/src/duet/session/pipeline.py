@@ -82,10 +82,10 @@ class Completeness:
 
 # A lane's lost events from all sources. No event is counted twice. Pure.
 #
-# The ring buffer counts what it overwrote or dropped (STATS). A page says how many events are
-# missing right before it. Both count the same events, so we use the greater number. Kprobe misses
-# never reached the buffer. Events that the guest read but that we did not decode were lost on the
-# host.
+# The ring buffer counts the events that it overwrote or dropped (STATS). Each page contains the
+# number of events that are missing right before the page. STATS and the pages count the same
+# events, so we use the greater number. Events that a kprobe missed never reached the buffer. Events
+# that the guest read but that we did not decode were lost on the host.
 
 
 class LossLedger:

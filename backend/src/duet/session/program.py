@@ -259,7 +259,7 @@ class _Compiler:
             if state not in self._kinds:
                 raise KernelError(
                     f"the lesson declares no kind '{state}', which is a state of every thread.",
-                    remedy="Add it to `kinds:` in trace.yaml.",
+                    remedy="Add the kind to `kinds:` in trace.yaml.",
                 )
 
     def program(self) -> Program:

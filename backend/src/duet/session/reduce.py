@@ -34,9 +34,9 @@ from duet.session.tables import (
     Samples,
 )
 
-# Bindings of the C functions of loop/; loop/reduce.h documents them.
+# Bindings of the C functions of loop/; loop/reduce.h documents these functions.
 #
-# ctypes releases the GIL while they run.
+# ctypes releases the GIL while a C function runs.
 
 FOLDER = Path(__file__).with_name("loop")
 FLAGS = ("-fwrapv", "-fvisibility=hidden")

@@ -161,7 +161,10 @@ def check_run(
 
 
 def _why_not(clock: str) -> str:
-    """Explain why a lesson has no count clock: contention needs two vCPUs; the clock has one."""
+    """Explain why a lesson does not run on a clock; "" if there is nothing to explain.
+
+    The count clock has one vCPU, but contention needs two vCPUs.
+    """
     if clock != "count":
         return ""
     return ", which has one vCPU, while the lesson's subject, contention, needs two"

@@ -93,7 +93,8 @@ def outermost(tid: Ints, opens: Ints, closes: Ints) -> NDArray[np.bool_]:
     if not len(opens):
         return np.empty(0, np.bool_)
     thread = np.unique(tid[opens], return_inverse=True)[1]
-    end = closes + thread * (int(closes.max()) + 1)  # threads shifted apart, as in `depths`
+    # Shift each thread's indices beyond the indices of earlier threads.
+    end = closes + thread * (int(closes.max()) + 1)
     latest = np.maximum.accumulate(end)
     return np.concatenate((np.ones(1, np.bool_), end[1:] > latest[:-1]))
 

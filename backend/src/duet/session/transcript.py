@@ -17,8 +17,8 @@ LENS_BYTES = 64 << 20
 class Transcript:
     """Complete frames and pages of one run, in order of arrival.
 
-    A guest may serve several runs, but a recording starts at byte 0. So byte counts in beats are
-    rewritten as if the ports had been opened for this run.
+    A guest may serve several runs, but a recording starts at byte 0. So the byte counts in
+    BEAT frames are rewritten as if the ports had been opened for this run.
 
     Args:
         max_bytes: maximum number of bytes kept. Later records are dropped, and `truncated` is set.

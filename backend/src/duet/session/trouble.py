@@ -37,7 +37,7 @@ CURES = {
 
 
 def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
-    """Return the error that the agent reports, with the kernel's reason and a better remedy.
+    """Return the error that the agent reports, and add the kernel's reason and a better remedy.
 
     Args:
         console: the guest's console, for the detail.
@@ -50,7 +50,7 @@ def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
         return KernelError(_with_kernels_words(sentence, own), remedy=remedy, detail=detail)
     return KernelError(
         "the guest's agent failed, but its message is not readable text.",
-        remedy="Run it again. If it is a recording, download it or record it again.",
+        remedy="Start the run again. If this is a recording, download or record the file again.",
         detail=f"{(guest_error.sentence, guest_error.remedy)!a:.2000}\n{detail}",
     )
 
@@ -106,7 +106,7 @@ def workload_figures(
     raise KernelError(
         f"the workload on {arm} reports {ops:.20} operations and {per_s:.20} per second, which are "
         "not plausible numbers.",
-        remedy="Run it again. If it is a recording, download it or record it again.",
+        remedy="Start the run again. If this is a recording, download or record the file again.",
     )
 
 
@@ -115,7 +115,7 @@ def _is_text(said: str) -> bool:
 
 
 def workload_trouble(lane: LaneResult) -> KernelError | None:
-    """Return the error for a failed workload, with its own message; None if it succeeded."""
+    """Return an error with the message of a failed workload; None if the workload succeeded."""
     if not lane.status:
         return None
     errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]

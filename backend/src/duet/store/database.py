@@ -400,7 +400,7 @@ def servers_url() -> str:
     if not usable or "@" in parts.netloc or parts.query or parts.fragment:
         raise InputError(
             f"DUET_SERVERS_URL must be the address of this server, but it is {given!r:.100}.",
-            remedy="Write the address for other servers, e.g. http://10.0.0.5:8642, or unset it.",
+            remedy="Set an address such as http://10.0.0.5:8642, or unset DUET_SERVERS_URL.",
         )
     if len(given.encode()) > NAME_BYTES or not given.isascii():
         raise InputError(

@@ -25,7 +25,8 @@ from duet.messages.codec import Packet, failure, pack
 from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import Cut, Segment, SegmentLog, SegmentStore, pack_cut
 
-# Detect a cache in front of this server by the share of requests that arrive here. Pure.
+# Find out whether there is a cache in front of this server. With a cache, only a small share of the
+# requests arrives here. Pure.
 
 CACHED_SHARE = 0.25
 """With a cache, at most this fraction of requests reaches the server. Without a cache, all do."""
@@ -58,10 +59,11 @@ class CacheProbe:
         return None if self._led < PROBE_SEGMENTS else self._came <= CACHED_SHARE * self._led
 
 
-# A live segment is announced first to one viewer, and to others after a cache has stored it.
+# A live segment is announced first to one viewer. The other viewers learn of the segment after a
+# cache has stored the segment.
 #
-# Otherwise all viewers would request a segment simultaneously. A cache would delay these requests,
-# or forward all of them to this server (thundering herd).
+# If all viewers requested a segment simultaneously, a cache would delay these requests, or forward
+# all of them to this server (thundering herd).
 
 LEAD_S: Final = 0.15
 """Longest delay of the other viewers after the first announcement. Usual: 5-40 ms."""
@@ -111,7 +113,7 @@ class Announcer:
         self.reach.came()
         for run, held in self._held.items():
             if held.segment is segment and not held.answered:
-                held.answered = True  # so that a repeated request does not restart the timer
+                held.answered = True  # a repeated request must not restart the timer
                 held.timer.cancel()
                 loop = asyncio.get_running_loop()
                 held.timer = loop.call_later(STORED_S, self._release, run)
@@ -260,7 +262,7 @@ class Cutting:
         if future.cancelled() or run.segments is not segments:
             return
         error = future.exception()
-        if error is not None:  # this is a bug; viewers that reload get messages
+        if error is not None:  # a bug; after a reload, a page gets messages instead of segments
             log.error("segment %d of %s cannot be packed", cut.n, run.run_id, exc_info=error)
             run.segments = None
             trouble = InfraError("a part of this run cannot be packed.", remedy="Reload the page.")
@@ -272,7 +274,7 @@ class Cutting:
 
 
 def moved(watching: Iterable[Viewer], direct: int, cached: bool | None) -> list[Viewer]:
-    """Return the viewers that move to segments at a cut, which are those that arrived last.
+    """Return the viewers that move to segments at a cut: the viewers that arrived last.
 
     Args:
         direct: number of viewers that keep getting messages.

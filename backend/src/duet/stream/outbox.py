@@ -113,9 +113,10 @@ class Outbox:
         return self._promised.popleft() if self._promised else None
 
     def _promise(self) -> None:
-        """Move the next packet, and before it the gaps that precede it, to the promised packets.
+        """Append the next packet to the promised packets, after the gaps that precede the packet.
 
-        Promised packets are never dropped. Otherwise a very slow page would see only gaps.
+        Promised packets are never dropped. If they could be dropped, a very slow page would see
+        only gaps.
         """
         if not self._live:
             self._promised.extend(self._take_gaps())
@@ -137,7 +138,7 @@ class Outbox:
             self._promised.append(part)
 
     def _weigh(self, packet: Packet, sign: int) -> None:
-        """Add a packet with its `rest` to the totals (sign 1), or subtract it (sign -1)."""
+        """Add a packet and its `rest` to the totals if `sign` is 1; subtract them if it is -1."""
         self._count += sign * (1 + len(packet.rest))
         self._bytes += sign * (packet.size or len(packet.body))
 
@@ -147,7 +148,10 @@ class Outbox:
         return gaps
 
     def _waiting(self, span: Span) -> deque[int]:
-        """Return the queue, oldest first, for droppable packets of the span's table."""
+        """Return the queue of the droppable packets that belong to the span's table.
+
+        The oldest packet is first.
+        """
         return self._samples if span.table.startswith(SAMPLES) else self._droppable
 
     def _drop_oldest(self) -> None:

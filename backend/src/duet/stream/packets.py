@@ -125,5 +125,5 @@ def differences(column: bytes, dtype: str) -> bytes | None:
     else:
         values = np.frombuffer(column, f"<u{dtype[1:]}")
     apart = values.copy()
-    apart[1:] -= values[:-1]  # overflow wraps around, and back again when the page adds
+    apart[1:] -= values[:-1]  # the page adds the differences, which undoes an overflow
     return np.frombuffer(apart.tobytes(), np.uint8).reshape(-1, values.itemsize).T.tobytes()

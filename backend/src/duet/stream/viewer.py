@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The socket of one browser: a reader that validates, and a sender with a timeout.
+"""The socket of one browser. A reader validates messages, and a sender has a timeout.
 
 If a browser stops reading, its own outbox fills up and drops packets, which are reported as gaps.
 After SEND_STALL_S the browser is disconnected with close code CLOSE_SLOW. Other browsers are not
@@ -101,7 +101,9 @@ class RateLimiter:
         return False
 
     def refusal(self) -> InputError | None:
-        """Return the error for a refused command; None if one was sent within REFUSAL_EVERY_S.
+        """Return the error for a refused command.
+
+        Return None if the page has got such an error in the last REFUSAL_EVERY_S seconds.
 
         Raises:
             TooMany: more than REFUSALS commands were refused.
@@ -155,7 +157,7 @@ class Turns:
         left = self._at_once
         while self._line and left:
             first = self._line.popleft()
-            if not first.done():  # otherwise the waiting task was cancelled
+            if not first.done():  # the waiting task was not cancelled
                 first.set_result(None)
                 left -= 1
         self._moving = bool(self._line)
@@ -223,7 +225,11 @@ class SocketWriter:
         self._count(len(bodies), sum(map(len, bodies)))
 
     def send_now(self, framed: Framed) -> bool:
-        """Send immediately; return False if the page is behind or the send buffer is not empty."""
+        """Send frames immediately.
+
+        Return False without sending if the page has not acknowledged earlier messages, or if the
+        send buffer is not empty.
+        """
         if self._sender is None or self._is_behind() or not self._sender["now"](framed.frames):
             return False
         self._count(framed.messages, len(framed.frames))

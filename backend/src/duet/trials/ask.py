@@ -89,7 +89,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     if len(arms) > MOST_ARMS:
         raise InputError(
             f"a trial has at most {MOST_ARMS} kernels, but {len(arms)} were named.",
-            remedy="Split them into several trials.",
+            remedy="Split the kernels into several trials.",
         )
     return Trial(
         name=name,

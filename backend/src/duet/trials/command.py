@@ -132,7 +132,7 @@ class _Files:
         return PurePosixPath(one.started[0]).name.removesuffix(SOURCE)
 
     def _program(self, name: str, *, applets: bool) -> None:
-        """Collect the file of a program, which the line gives by name or path.
+        """Collect the file of a program. `name` is the program's name or path.
 
         Args:
             applets: whether the shell itself starts the program. If so, the program may be a
@@ -367,7 +367,9 @@ def _folder(path: Path) -> Command:
 
 
 def needs(program: Path) -> dict[str, Path]:
-    """Return the libraries or interpreter that a program loads, as path in the guest -> file.
+    """Return the libraries or the interpreter that a program loads.
+
+    The result maps paths in the guest to files of the host.
 
     Raises:
         BadCommand: a library is missing, or guests cannot run the script's interpreter.

@@ -373,7 +373,7 @@ class _Reader:
         attached = list(self._attached(texts, depth))
         alone = len([one for _, one in attached if not one.subject]) == 1
         for name, one in attached:
-            if not one.subject:  # a bare diff; the mail's text is its message
+            if not one.subject:  # a bare diff gets the mail's text as its message
                 title = patch.subject if alone or not name else Path(name).stem
                 bare, damage = one.bare, one.damage
                 one = replace(patch, subject=title, diff=one.diff, bare=bare, damage=damage)

@@ -138,7 +138,7 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
 def _named(
     images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
 ) -> list[str]:
-    """Return the functions of --watch that all kernels have. Explain in `missing` the others.
+    """Return the functions of --watch that all kernels have. Report other functions in `missing`.
 
     Raises:
         InputError: a kernel lacks the first function, whose calls are the operations, or there are

@@ -77,7 +77,10 @@ class Simple:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """Names of wrapper programs, then of the wrapped one: timeout, ./x for `timeout 5 ./x`."""
+        """Names of the wrapper programs, and last the wrapped program's name.
+
+        For example, the chain of `timeout 5 ./x` is (timeout, ./x).
+        """
         return tuple(self.words[at] for at in _chain(self.words))
 
     @property

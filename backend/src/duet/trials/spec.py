@@ -61,8 +61,8 @@ class TrialBase:
     Args:
         source: keys of `source` in base.yaml.
         config: config fragments in order. A later fragment overrides an earlier one.
-        like: base of the checkout from which this base differs only in config options; "" if no
-            base is so similar.
+        like: a base of the checkout. Only config options differ between that base and this base.
+            "" if there is no such base.
         asked: options of --config, by names with CONFIG_.
     """
 
@@ -84,7 +84,8 @@ class Trial:
         trace: events and probes of --trace.
         watch: functions of --watch, whose accesses the microscope counts.
         xray: variables of --xray, whose values the x-ray reads.
-        timeout: seconds after which the command counts as failed, for all `times` runs together.
+        timeout: maximum time in s for all `times` runs together. If they take longer, the command
+            counts as failed.
         comm: glob for task names; "" means the tasks of the command.
         given: command line that repeats the trial, for the report.
         check: command line that searches these kernels for bugs; "" if they cannot be checked.

@@ -89,7 +89,7 @@ class GuestFile:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Message that the agent has set up the plan; tracing is still off."""
+    """The agent reports that it has set up the plan. Tracing is still off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Message that the workload has started."""
+    """The agent reports that the workload has started."""
 
     mono_ns: int
     pid: int
@@ -111,7 +111,10 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Message that the workload has ended; `status` is its exit code or negative signal number."""
+    """The agent reports that the workload has ended.
+
+    `status` is the workload's exit code or its negative signal number.
+    """
 
     mono_ns: int
     status: int
@@ -169,7 +172,7 @@ class GuestError:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Message that the agent has read and sent all pages."""
+    """The agent reports that it has read and sent all pages."""
 
     mono_ns: int
 

@@ -54,7 +54,7 @@ export function spoken(): Tag {
   return tag;
 }
 
-/** Whether the page is in English. Only in English, code may change the case of letters. */
+/** Whether the page is in English. In other languages, code must not change the case of letters. */
 export function isEnglish(): boolean {
   return locale() === english;
 }

@@ -216,8 +216,8 @@ const headLines = 2;
 const leastLines = 4;
 
 /**
- * Select at most `room` lines of a patch, in the patch's order. Hunks in which `matters` accepts a line are selected;
- * if there are none, the hunks that add the most lines.
+ * Select at most `room` lines of a patch, in the patch's order. The lines come from hunks in which `matters` accepts a
+ * line, or from all hunks if `matters` accepts no line. Hunks that add more lines are preferred.
  */
 export function excerptOf(
   files: readonly PatchFile[],

@@ -61,9 +61,9 @@ function highest(
 }
 
 /**
- * Find the largest scale at which all cards fit. `heightsAt` returns the cards' heights in px at a layout width; a card
- * that is wider has infinite height. If the cards do not fit even at the scale `least`, return the lowest columns at
- * `least`.
+ * Find the largest scale at which all cards fit. `heightsAt` returns the cards' heights in px at a layout width. A
+ * card that is wider than the layout width has infinite height. If the cards do not fit even at the scale `least`, use
+ * this scale, with the number of columns for which the highest column is lowest.
  */
 export function pack(
   box: Box,
@@ -167,7 +167,7 @@ function heightOf(unit: Unit, width: number): number {
 
 const main = 'table, svg, figure, div';
 
-/** The visible parts of a panel. A box with several children counts as these children. */
+/** The visible parts of a panel. If a part is a box with several children, the children replace the box. */
 function parts(card: HTMLElement): readonly HTMLElement[] {
   const panel = card.querySelector('.panel:not(.patch)');
   const all = ([...(panel?.children ?? [])] as HTMLElement[]).flatMap((part) =>

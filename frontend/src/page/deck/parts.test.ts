@@ -132,7 +132,7 @@ describe('what is said', () => {
     expect(said({ kind: 'evidence', parts: [patch] })).toEqual(['One: the patch', 'mm: wait']);
     expect(
       said({ kind: 'evidence', parts: [patch, { what: 'panel', name: 'p' }, { what: 'latency' }] }),
-    ).toEqual(['One: the evidence', 'the patch, Cost, how long each took']);
+    ).toEqual(['One: the evidence', 'the patch, Cost, the duration of each operation']);
     expect(said({ kind: 'explain' }, false)).toEqual(['Explain it in three sentences', 'Why?']);
     expect(said({ kind: 'quiz' }, false)).toEqual(['Question 2 of 2', 'How many?']);
     expect(said({ kind: 'quiz' })).toEqual(['Question 2 of 2: the answer', '']);

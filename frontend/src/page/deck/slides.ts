@@ -330,7 +330,7 @@ export function stopTitle(
 }
 
 const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
-  latency: t('how long each took'),
+  latency: t('the duration of each operation'),
   measured: t('the measured table'),
   counts: 'counts',
   patch: t('the patch'),

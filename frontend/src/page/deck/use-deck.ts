@@ -55,7 +55,7 @@ export function deckAct(event: Pressed): DeckAct | null {
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest(fields)) return null;
   // While an interactive exercise (toy) has the focus, only the keys of a clicker change slides.
-  // An interactive exercise itself uses the keys that are not a clicker's.
+  // The interactive exercise handles all other keys.
   if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }

@@ -27,7 +27,7 @@ import {
   writeRecap,
 } from './memory.ts';
 
-// The viewer explains the lesson in three sentences, then compares them with the lesson's own.
+// The viewer explains the lesson in three sentences, then compares these sentences with the lesson's sentences.
 
 interface ExplainPartProps {
   readonly explain: NonNullable<Lesson['explain']>;
@@ -440,7 +440,7 @@ export function RecapCard({
   const parts = [
     explain ? t('explain it in three sentences') : '',
     quiz.length > 0 ? t('answer {quiz} questions', { quiz: quiz.length }) : '',
-    t('see what you predicted right'),
+    t('see which predictions were right'),
   ].filter(Boolean);
   return (
     <section className="card recap-card" aria-label={t('Recap')} data-testid="recap-card">

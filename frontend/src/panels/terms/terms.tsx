@@ -290,7 +290,7 @@ interface Matcher {
   readonly terms: ReadonlyMap<string, Term>;
   /**
    * Split a text so that the first occurrence of each term is a piece of its own. Terms in `seen` are skipped, and
-   * found terms are added to it.
+   * found terms are added to `seen`.
    */
   readonly split: (text: string, seen: Set<string>) => readonly Piece[];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The class of this page: receives its messages, sends its commands, and rejoins it after a lost connection. */
+/** Receives messages of this page's class, sends commands, and rejoins the class after a lost connection. */
 
 import { Cell } from '../../base/signal.ts';
 import type { Place } from '../../navigation/place.ts';
@@ -124,7 +124,7 @@ class BoardCommands extends ClassCommands {
 
 class ClassMember extends BoardCommands {
   readonly room = new Cell<Room | null>(null);
-  /** Whether this member follows the leader; otherwise they explore on their own. */
+  /** Whether this member follows the leader. If not, the member explores alone. */
   readonly following = new Cell(true);
   /**
    * The instructor's own position in the lesson. It is kept while this page observes a member, until the page has
@@ -204,7 +204,8 @@ class Throttle {
   }
 }
 
-// Sends this page's position in the lesson: a leader's to the class, an observed member's to the instructor.
+// Sends this page's position in the lesson. The class receives the leader's position.
+// The instructor receives the position of the member whom the instructor observes.
 
 export type DrivenPlace = Command<'class_drive'>;
 
@@ -263,7 +264,7 @@ class Sending {
   #here = false;
   #classId = '';
   #waiting: ClientMessage[] = [];
-  /** The newest answer of each round by answerKey, kept until the server confirms the answer. */
+  /** The newest answer of each round, kept until the server confirms the answer. Keys come from answerKey(). */
   readonly #unconfirmed = new Map<string, ClientMessage>();
 
   constructor(send: Send) {
@@ -445,7 +446,7 @@ export class Classroom extends Driving {
     this.room.set(room);
     if (message.type !== 'class' || room === null || message.class_id !== room.classId) return;
     if (!message.open) return this.#membership.end(message.code);
-    // A leader who hands over control follows from then on.
+    // A leader who hands over control follows the new leader.
     if (before?.facts?.driving === true && !message.driving) this.following.set(true);
     this.#membership.confirm(message);
   }

@@ -24,7 +24,7 @@ import { type Spot, useSpotlight } from './pointing.tsx';
 /** Maximum length of an address that the server accepts, in characters. */
 const mostChars = 1024;
 
-/** What a page shows, without the moment: lesson, step, arms, place and run. */
+/** What a page shows, without the moment: lesson, step, arms and run, and other parts of the address. */
 type Scenery = Pick<PageNow, 'lesson' | 'scene' | 'arms' | 'place' | 'run'>;
 
 type Moving = Pick<

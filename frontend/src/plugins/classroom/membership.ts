@@ -69,7 +69,7 @@ function currentMembership(): Membership | null {
   return code === null ? null : membershipOf(code);
 }
 
-/** Remove this tab from its class. The membership is kept, so the code still lets it rejoin. */
+/** Remove this tab from its class. The membership is kept, so the tab can rejoin with the code. */
 export function leaveCurrent(): void {
   attempt(() => sessionStorage.removeItem(current), undefined);
 }

@@ -62,7 +62,7 @@ export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'na
     case 'asking':
       return t('{name} is being asked whether you may observe them.', { name });
     case 'watched':
-      return t('You are observing {name}’s page. The class does not see it.', { name });
+      return t('You are observing {name}’s page. The class does not see that page.', { name });
     case 'refused':
       return t('{name} does not want to be observed, or no longer wants to be observed.', { name });
     case 'away':

@@ -28,8 +28,8 @@ function found(table: SpanTable | OpTable, { row, t_ns }: Spot): number {
 }
 
 /**
- * The span or operation that begins at the spot. Null if the spotlight is on a whole lane, or if the run has no such
- * mark.
+ * The span or operation to which the spotlight points. Null if the spotlight is on a whole lane, or if the run has no
+ * such mark.
  */
 export function markAt(index: RunIndex | null, spot: Spot): Mark | null {
   if (spot.row === null || spot.t_ns === null) return null;

@@ -145,8 +145,8 @@ export function waiting(
 }
 
 /**
- * Questions that the instructor has revealed, the latest first. A member gets a tally only when its question is
- * revealed.
+ * Questions whose answers the instructor has revealed, the latest question first. A member gets the tally of a question
+ * only after the answers are revealed.
  */
 export function revealedIn(room: Pick<Room, 'tallies'>, all: readonly Asked[]): readonly Asked[] {
   const order = [...room.tallies.keys()];
@@ -255,7 +255,7 @@ interface Props {
 export interface MapControl {
   readonly shown: string | null;
   readonly show: (key: string | null) => void;
-  /** Opens a question that is answered by pointing; goes to its step first. */
+  /** Goes to a question's step, then opens the question. The member answers it by pointing. */
   readonly point: (number: number) => void;
 }
 
@@ -274,7 +274,7 @@ export function MemberQuestions({
   readonly here: string;
 }) {
   const shown = revealedIn(room, all);
-  // Show one result at a time: the latest result of this step, or if it has none, the latest of all results.
+  // Show one result at a time: this step's latest result. If this step has no result, show the latest of all results.
   const first = shown.find(({ step }) => step === here) ?? shown[0];
   const before = shown.filter((one) => one !== first);
   return (
@@ -296,7 +296,7 @@ export function MemberQuestions({
               onClick={() => map.point(one.points!)}
               data-testid={`class-point-${one.question}`}
             >
-              {t('point at it in the picture')}
+              {t('point at a mark in the picture')}
             </button>
           )}
           <ul data-testid={`class-options-${one.question}`}>
@@ -364,7 +364,7 @@ function MapButton({ room, one, map }: Pick<Props, 'room' | 'map'> & { readonly 
       onClick={() => map.show(shown ? null : one.key)}
       data-testid={`class-map-${one.question}`}
     >
-      {shown ? t('hide the places') : t('show where they pointed')}
+      {shown ? t('hide the places') : t('show where members pointed')}
     </button>
   );
 }

@@ -153,7 +153,7 @@ export function ConfusionCurve({ points }: { readonly points: readonly Confusion
   const counts = bucketsOf(points);
   const most = Math.max(...counts, 1);
   const words = t(
-    'Somebody was lost {all, plural, one {# time} other {# times}}, at most {most} within ten seconds.',
+    'Members said {all, plural, one {# time} other {# times}} that they were lost, at most {most} within ten seconds.',
     { all, most },
   );
   return (

@@ -89,7 +89,7 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
 
 // Reports of the classes that this browser has started, in the dialog that starts the next class.
 
-/** Maximum number of reports in the list, which begins with the newest. */
+/** Maximum number of reports in the list. The newest report comes first. */
 const most = 12;
 
 async function former(): Promise<readonly ClassLine[]> {

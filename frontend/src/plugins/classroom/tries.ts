@@ -50,7 +50,7 @@ export function standsWords(one: ClassTry): string {
   if (state === 'running') return t('runs now');
   if (state === 'failed') return sentence;
   if (state === 'done') {
-    const number = resultWords(one) || t('its workload printed no number');
+    const number = resultWords(one) || t('the workload printed no number');
     return sentence === '' ? number : `${number}. ${sentence}`;
   }
   if (place === null) return t('waits until another run of the same person has ended');
@@ -102,8 +102,8 @@ export function alonePlace(lesson: Pick<Lesson, 'slug'>, one: ClassTry): Place {
 
 /**
  * The address that shows a run to the class: beside the recording of its step, with the lanes that both runs have. A
- * run of a changed patch is shown alone, because no recording has a lane of that patch. Such a run itself contains the
- * lane to compare with.
+ * run of a changed patch is shown alone, because no recording has a lane of that patch. The run of a changed patch also
+ * contains a lane for the comparison.
  */
 export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   const scene = sceneOf(lesson, one.step);

@@ -105,7 +105,7 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
         </p>
       );
     const titles = elsewhere.map(({ step }) => `“${stepTitle(lesson, step)}”`).join(', ');
-    return <p className="small quiet">{t('You can try in {titles}.', { titles })}</p>;
+    return <p className="small quiet">{t('You can change knobs in {titles}.', { titles })}</p>;
   }
   const { knobs } = actions;
   const usual = sceneKnobs(lesson, knobs, scene).params;
@@ -132,7 +132,7 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
         <p className="small quiet">
           {own
             ? t('Your runs include your own patch.')
-            : t('You may also change the patch; runs of it count as attempts.')}
+            : t('You may also change the patch. Runs of the changed patch count as attempts.')}
         </p>
       )}
       <p className="class-buttons">

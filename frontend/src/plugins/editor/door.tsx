@@ -217,8 +217,8 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
 }
 
 /**
- * The arm to change if none is named: the step's first arm with the role `after`, otherwise the step's first arm with
- * patches.
+ * The arm that the editor changes if no arm is named: the step's first arm with the role `after`, otherwise the step's
+ * first arm with patches.
  */
 export function usualArm(lesson: Lesson, scene: Scene): string {
   const named = lesson.arms.filter(({ name }) => scene.arms.includes(name) && !isOwn(name));

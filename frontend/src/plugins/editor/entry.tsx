@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Entry points of the editor: the only part of it that every page loads. */
+/** Entry points of the editor. Every page loads this part of the editor, but not the other parts. */
 
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';

@@ -36,12 +36,12 @@ import { readLab } from './address.ts';
 
 /** What the viewer can hand in from the current page. */
 export interface HandIn {
-  /** The mark that answers the lesson's question; null until one is selected. */
+  /** The mark that answers the lesson's question; null until the viewer has selected a mark. */
   readonly mark: AnswerGiven['mark'];
   readonly onPoint: () => void;
   /** A finished live run of this viewer; null if there is none on the stage. */
   readonly run: string | null;
-  /** The arm on which the challenge was judged; null if there is none. */
+  /** The arm on which the challenge was judged; null if the challenge was not judged. */
   readonly arm: string | null;
 }
 
@@ -141,7 +141,7 @@ function Say({ task, blocked, onAnswer }: TaskFormProps) {
         />
       </label>
       <span className="small quiet">
-        {t('{n} of {most} characters. A person grades it.', { n: text.length, most })}
+        {t('{n} of {most} characters. A person grades this text.', { n: text.length, most })}
       </span>
       <Send
         blocked={blocked || (text.trim() === '' ? t('Type something first.') : '')}
@@ -159,7 +159,7 @@ function PointAt({ blocked, onAnswer, with: { mark, onPoint } }: TaskFormProps) 
   return (
     <form className="lab-form" onSubmit={submit}>
       <button type="button" className="button" onClick={onPoint}>
-        {t('point at it in the picture')}
+        {t('point at a mark in the picture')}
       </button>
       <Send
         blocked={blocked || (mark == null ? t('Point at a mark first.') : '')}
@@ -419,7 +419,7 @@ export const labApi = {
 interface LabNow {
   readonly lab: LabView | null;
   readonly mine: MyLab | null;
-  /** Why a request failed, as a sentence; empty if none failed. */
+  /** Why a request failed, as a sentence; empty if no request failed. */
   readonly failed: string;
   readonly busy: boolean;
   readonly answer: (task: string, answer: AnswerGiven, name: string) => Promise<boolean>;
@@ -478,7 +478,7 @@ interface LabPanelProps {
   readonly now: LabNow;
   readonly lab: LabView;
   readonly mine: MyLab;
-  /** Why this viewer may not answer; empty if they may. */
+  /** Why this viewer may not answer; empty if the viewer may answer. */
   readonly denied: string;
   readonly handIn: (task: LabTask) => HandIn;
   /** Opens the step of a task. */

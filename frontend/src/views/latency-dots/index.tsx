@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Shows the duration of each operation that has ended up to the moment, per lane, in guest time. It never gives a
- * verdict.
+ * Shows a dot for each operation that ended before or at the moment. The dot's position is the operation's duration in
+ * guest time. The view has a row per lane, and never gives a verdict.
  */
 
 import { range } from 'd3-array';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The strip that shows the complete run of all lanes, with the stage's window in it. A press on the strip seeks; a
- * narrow window can be dragged.
+ * The strip that shows the complete run of all lanes, with the stage's window in it. A press on the strip moves
+ * playback to another moment. The viewer can drag a narrow window.
  */
 
 import {
@@ -355,7 +355,7 @@ export function Overview({
       const window = { start, span };
       return { left, right, start: 0, span: end, window, end: frameEnd(runIndex, offset) };
     },
-    // A drag seeks; a drag that starts on a narrow window moves the window.
+    // A drag on the strip changes the moment, but a drag that starts on a narrow window moves the window.
     drags: () => false,
     onWindow: onView,
     onGesture: (busy) => {

@@ -75,7 +75,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   pen.fillRect(left - 9, bottom - 1.5, 6, 1.5);
 }
 
-/** Unknown, lost, evicted and ended time are drawn differently. None looks like idle time, which is an empty staff. */
+/** Unknown, lost, evicted and ended time have different looks. None of them looks like idle time, an empty staff. */
 function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void {
   const { theme, tiles } = easel;
   const top = box.bodyTop - 2;

@@ -96,8 +96,8 @@ export function plated(pen: Pen, theme: Inked, said: string, x: number, y: numbe
 // Draws the rectangles of a kind. The picture and the legend's swatches use the same brush.
 
 /**
- * Minimum width of a mark with texture, px. Narrower marks are flat, because a texture would flicker. Kinds outside the
- * lesson have the larger minimum.
+ * Minimum width of a mark with texture, px. Narrower marks are flat, because a texture would flicker. The second
+ * minimum is for kinds outside the lesson.
  */
 const texturedFrom = 6;
 const dismissedFrom = 14;

@@ -91,7 +91,7 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
 
 // Thread states by CPU, which show what each CPU ran. Each call adds the spans that arrived since the previous call.
 
-/** The state of a thread that runs on a CPU. Every lesson with states declares it. */
+/** Name of the state of a thread that runs on a CPU. Every lesson with states declares this state. */
 const onCpu = 'running';
 
 interface Found {

@@ -250,7 +250,7 @@ interface Found {
   readonly xs: Float32Array;
 }
 
-/** Points in the window by arm, line by line. If one lane needs columns, all lanes use columns, with the same scale. */
+/** Points in the window, listed by arm and line. If one lane needs columns, all lanes use columns of the same scale. */
 export function pointMarksOf(
   index: RunIndex,
   layout: Layout,

@@ -46,7 +46,7 @@ export const longestWait: Finder = (index, scene) => {
 
 /**
  * Return a place for the span. If the scene gives no length for its window, the window extends beyond the span by a
- * quarter of its length on each side.
+ * quarter of the span's length on each side.
  */
 function fitted(scene: SceneWindow, t0: number, t1: number, share: number): Place {
   const span = spanOf(scene) || Math.max(1000, (t1 - t0) * 1.5);

@@ -11,7 +11,7 @@ import {
 } from './coherence.ts';
 import { gather, linesOf } from './streams.ts';
 
-// Finds the earliest of up to 64 clocks with a tournament tree. A change of one clock needs log2(n) comparisons.
+// Uses a tournament tree to find the earliest of up to 64 clocks. A change of one clock needs log2(n) comparisons.
 
 class Earliest {
   private readonly size: number;
@@ -86,17 +86,17 @@ class Chance {
  * CPU is first. A request takes transferNs, or upgradeNs if the CPU still has a copy when the line serves the request.
  * After the share `handover` of that time, the request has reached the CPUs that have the line. These CPUs can use the
  * line before this moment, but not after it. The CPU that made the request continues at the end of that time. Between
- * two accesses a CPU does private work. The stream gives its duration, and `jitter` varies the duration. At the start,
- * each CPU waits for a random fraction of ownNs.
+ * two accesses a CPU does private work. The stream gives the duration of this work, and `jitter` varies the duration.
+ * At the start, each CPU waits for a random fraction of ownNs.
  */
 
 const none = -1;
 
-/** Phase of a CPU whose time is the due time of its next access. */
+/** Phase in which a CPU's clock shows the due time of its next access. */
 const running = 0;
-/** Phase of a CPU whose time is the time at which its request reaches the CPUs that have the line. */
+/** Phase in which a CPU's clock shows when its request reaches the CPUs that have the line. */
 const taking = 1;
-/** Phase of a CPU whose time is the time at which the line arrives. */
+/** Phase in which a CPU's clock shows when the requested line arrives. */
 const coming = 2;
 
 function timedOrder(

@@ -102,7 +102,7 @@ export interface ModelProfile {
   readonly reading: Shares;
 }
 
-/** @param streams the counted streams, without loads that own */
+/** @param streams the counted streams, to which owningLoads() has not been applied */
 export function profileOf(
   arm: string,
   streams: readonly AccessStream[],

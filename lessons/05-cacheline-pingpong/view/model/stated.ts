@@ -64,7 +64,7 @@ export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
 
 /**
  * Return the private work before each access of one operation, which is the counted number of instructions since the
- * previous access. Before the first access, the previous access is the last access of the previous operation.
+ * previous access. The access before the first access is the last access of the previous operation.
  *
  * @param functions the function of each access, in order; an unknown function adds nothing
  */

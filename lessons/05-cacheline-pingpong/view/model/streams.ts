@@ -83,8 +83,8 @@ interface RecordedStreams {
   readonly lines: number;
   readonly streams: readonly AccessStream[];
   /**
-   * For each CPU, the record's index for each access of the CPU's stream. A record that crosses the end of a line
-   * becomes two accesses.
+   * For each access of each CPU's stream, the index of its record. A record that crosses the end of a line becomes two
+   * accesses.
    */
   readonly source: readonly Uint32Array[];
   /** The order in which the host ran the accesses, which says nothing about hardware. */
@@ -172,7 +172,7 @@ function streamOf(
   };
 }
 
-/** Return the accesses of a stream with these indexes, in this order. */
+/** Return a new stream that has only the accesses at these indexes, in this order. */
 export function picked(stream: AccessStream, at: readonly number[]): AccessStream {
   return {
     line: Uint8Array.from(at, (i) => stream.line[i]!),

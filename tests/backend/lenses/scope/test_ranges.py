@@ -88,7 +88,7 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
             ["common"],
             None,
             "this kernel has 2 functions called 'common'",
-            "Name the functions that call it instead",
+            "Instead, name the functions that call this function",
         ),
         (["walk", "walk"], None, "was given the function 'walk' twice", ""),
         (["walker", "stroller"], None, "'stroller' also as 'walker', which is the same", ""),

@@ -89,7 +89,7 @@ async def first_event(
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = recording_guests(sources[arm], guests)
-        # No guest copies are prepared during a run, which is also how a server behaves.
+        # As on a server, no guest copies are prepared during a run.
         paused = templates.paused() if templates else nullcontext()
         async with paused, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)

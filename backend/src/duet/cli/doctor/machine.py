@@ -129,7 +129,7 @@ def _drgn() -> Check:
 
 
 def _users() -> Check:
-    """Report whether QEMU runs as a separate user, so that a flaw in it exposes little."""
+    """Report whether QEMU runs as a separate user, so that a flaw in QEMU exposes little."""
     name, purpose = "own users", "guests, their x-ray and Chromium, each apart from the rest"
     if why := missing_user():
         remedy = "Start ./duet as root: it then runs each of them as a user without privileges."

@@ -60,7 +60,8 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
     """Store the results' tables with the lessons' recordings, for the page. Return the exit code.
 
     Each table has the headline metric for its condition, under its host's name. It replaces an
-    older table for the same condition and host. A native replica replaces the lesson's older one.
+    older table for the same condition and host. A native replica replaces the lesson's older
+    native replica.
 
     Raises:
         InputError: a result is damaged, or does not have the wanted table.
@@ -135,7 +136,10 @@ def _found(
 def _replicas(
     results: Sequence[HostResult], lesson: str | None, chosen: Chosen
 ) -> list[ReplicaRuns]:
-    """Return the native replicas of the results, unless a condition of guests was chosen."""
+    """Return the native replicas of the results.
+
+    If a workload, a clock or a knob was chosen, return none, because replicas run without guests.
+    """
     if chosen != ("", "", ()):
         return []
     every = [runs for result in results for runs in result.replicas.values()]

@@ -60,7 +60,7 @@ class Work:
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
     def rows(self) -> list[FigureRow]:
-        """Return the rows of all figures in `folders`, the lessons that are measured."""
+        """Return a row for each figure of the measured lessons (`folders`)."""
         return [
             row
             for f in self.folders
@@ -68,12 +68,12 @@ class Work:
         ]
 
     def rows_on(self, place: Place) -> list[FigureRow]:
-        """Return the rows of the same figures, measured on another host."""
+        """Return rows as rows() does, but with the results of another host."""
         tables = self.others[place]
         return [r for f in self.folders for r in rows_of(f, tables.get(f.slug, {}), None, place)]
 
     def rows_elsewhere(self) -> list[list[FigureRow]]:
-        """Return a list of rows for each other host, with the figures in the order of rows()."""
+        """Return one list of rows per additional host. The figures have the order of rows()."""
         return [self.rows_on(place) for place in self.others]
 
 
@@ -162,7 +162,7 @@ def mail_words(row: FigureRow) -> str:
 
 
 def clock_words(row: FigureRow) -> str:
-    """Return the clock, such as 'wall', 'count' or 'count/3', or '-' if it was not measured."""
+    """Return the clock, such as 'wall' or 'count/3'. Return '-' if the figure was not measured."""
     figure = row.figure
     if not figure.measured:
         return "-"

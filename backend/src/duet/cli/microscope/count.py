@@ -175,7 +175,7 @@ def _line(
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
-    """Return the first known name of a byte in the cache line.
+    """Return the name of the cache line's first byte that has a name.
 
     If no byte has a name, return a description of the address.
     """
@@ -208,7 +208,10 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 
 
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
-    """Count accesses: all by class, those inside operations (per operation), and those outside.
+    """Count accesses by class.
+
+    The result has three parts: numbers of all accesses, numbers per operation of the accesses
+    inside operations, and one total of the accesses outside operations.
 
     Args:
         ops: number of complete operations; None if no function was named as the operation.

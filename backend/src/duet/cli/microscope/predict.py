@@ -164,7 +164,10 @@ def text(tree: Tree) -> list[str]:
 
 
 def row_cells(row: Tree) -> str:
-    """Format the ratios for a halved and for a doubled number, with each profile's error."""
+    """Format a row: the ratio if a number of the model is halved, and if the number is doubled.
+
+    Each ratio is followed by the distance of the modelled profile from the published profile.
+    """
     ways = ("halved", "doubled")
     off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
     return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))

@@ -84,7 +84,7 @@ class MicroscopeResult:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Spread over several runs."""
+    """Median and range of a figure over several runs."""
 
     median: float
     low: float
@@ -115,7 +115,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Ratio of the last arm's rate to the first arm's, and its inputs, by one rule of the model.
+    """Rates of the first and last arm, and the ratio of the two rates, by one rule of the model.
 
     The model has two rules for loads before a read-modify-write.
     """

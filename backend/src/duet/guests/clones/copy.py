@@ -238,8 +238,8 @@ class CloneMachine(FileMemoryMachine):
     """A copy of a template.
 
     Args:
-        amendment: lines of the plan that each copy gets separately; None to use those of the spec's
-            plan.
+        amendment: lines of the plan that each copy gets separately; None to use these lines of
+            the spec's plan.
     """
 
     share = "off"
@@ -379,7 +379,7 @@ class CloneMachine(FileMemoryMachine):
         """Send a frame to the agent.
 
         The plan of the spec is already set up in the copy. So if the first PLAN contains this plan,
-        it is answered here and not sent. All later plans go to the agent.
+        this method queues the answer and does not send the PLAN. All later plans go to the agent.
         """
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ready copies: a confined QEMU has loaded its template and waits for a lane.
 
-A third of the time until a copy's first event goes to starting QEMU and loading the state, and half
-goes to translating guest code. These steps do not depend on the lane, so they are done in advance:
-first a plain copy is made, and later a rehearsed copy replaces it. The store decides when copies
-are made.
+Starting QEMU and loading the state take a third of the time until a copy's first event. Translating
+guest code takes half of that time. These steps do not depend on the lane, so they are done in
+advance. First a plain copy is made, and later a rehearsed copy replaces the plain copy. The store
+decides when copies are made.
 """
 
 from __future__ import annotations
@@ -168,10 +168,10 @@ class ReadyCopies:
         key, began = template.key, time.monotonic()
         spec, rehearsed = self._expected[key], self._is_ready(key)
         if not rehearsed:
-            self._end(key)  # if there is a copy, it has died
+            self._end(key)  # remove the old copy, if any: its QEMU has ended
         try:
             copy = await self._prepare(template, spec, rehearsed)
-        except Exception as error:  # all errors are counted, so that the attempts come to an end
+        except Exception as error:  # count every error, to limit the attempts
             self._failed[key, rehearsed] += 1
             expected = isinstance(error, DuetError | OSError)
             what = "cannot rehearse a copy" if rehearsed else "cannot make a ready copy"

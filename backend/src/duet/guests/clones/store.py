@@ -107,7 +107,7 @@ class Templates:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Make no template inside the block. If one is being made, cancel it and make it later."""
+        """Make no template inside the block. Cancel work on a template, and repeat it later."""
         self._busy += 1
         try:
             if self._making is not None:

@@ -164,7 +164,7 @@ def places_of(
             raise InputError(
                 f"this kernel has {len(parts[symbol])} functions called '{symbol}', in different "
                 "files, so the microscope cannot tell them apart.",
-                remedy="Name the functions that call it instead.",
+                remedy="Instead, name the functions that call this function.",
             )
     if not symbols or (entered and not ENTERED.fullmatch(symbols[0][len(name) :])):
         raise _absent(parts, name, is_inlined)

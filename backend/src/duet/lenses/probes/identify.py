@@ -32,7 +32,7 @@ class Probe:
             raise InputError(
                 f"identify needs 1 to {MOST} hexadecimal addresses separated by commas, not "
                 f"'{of:.40}'.",
-                remedy="Give them with --of, e.g. --of ffff888003a1c058.",
+                remedy="Give the addresses with --of, e.g. --of ffff888003a1c058.",
             )
         self._identifier = Identifier(kernel, memory)
 

@@ -29,7 +29,7 @@ class Probe:
             raise InputError(
                 f"the probe `numbers` needs 1 to {MOST} variables separated by commas, not "
                 f"{len(paths)}.",
-                remedy="Give them with `of` (--of), e.g. nr_files,rcu_state.gp_seq.",
+                remedy="Give the variables with `of` (--of), e.g. nr_files,rcu_state.gp_seq.",
             )
         self._variables: dict[str, Variable] = {}
         missing: LensError | None = None

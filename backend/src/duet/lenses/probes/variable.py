@@ -5,14 +5,15 @@
 `init_task.mm->mm_count`, `vm_node_stat[3]`. A per-CPU variable is read on every CPU.
 
 Rows are the fields by offset, or an array's elements (the first 256), or the variable itself.
-Columns: offset i4, size i4, line i2 (number of the 64-byte line), value f8 (the number, or 0 if it
-is none), nested u1 (always 0). Texts: the rows' names. Further columns are `bytes` u1, the raw
-object, and for a per-CPU variable `cpu_value` f8, one value per CPU. Fields and bytes of a per-CPU
-variable are CPU 0's. Facts: found (1, or 0 if a pointer on the path is NULL), size (bytes),
-address48 (the low 48 bits of the address), cpus (number of copies; 0 if the variable is not
-per-CPU). If the variable is a number, there is also the fact `value`. A number is an integer,
-pointer or enum, a structure around one (atomic_t, refcount_t), or a percpu_counter, whose value
-includes all CPUs' shares. For a per-CPU variable, `value` is the sum over CPUs.
+Columns: offset i4, size i4, line i2 (number of the 64-byte line), value f8 (the row's number, or 0
+if the row is not a number), nested u1 (always 0). Texts: the rows' names. Further columns are
+`bytes` u1, the raw object, and for a per-CPU variable `cpu_value` f8, one value per CPU. Fields and
+bytes of a per-CPU variable are CPU 0's. Facts: found (1, or 0 if a pointer on the path is NULL),
+size (bytes), address48 (the low 48 bits of the address), cpus (number of copies; 0 if the variable
+is not per-CPU). If the variable is a number, there is also the fact `value`. A number is an
+integer, a pointer, an enum, a structure that wraps one of these (atomic_t, refcount_t), or a
+percpu_counter, whose value includes all CPUs' shares. For a per-CPU variable, `value` is the sum
+over CPUs.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Probe:
         if parts is None:
             raise InputError(
                 f"the probe `variable` needs a variable's name and a path, not '{of:.60}'.",
-                remedy="Give it with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
+                remedy="Give the variable with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
             )
         self._of = of
         self._program, self._memory = kernel.program, memory
@@ -129,7 +130,7 @@ class Probe:
             raise Gone(str(error)) from error
 
     def _number(self, found: drgn.Object) -> float | None:
-        """Return the number that an object is or wraps, or None if there is none."""
+        """Return the value of an object that is a number or wraps a number; otherwise None."""
         kind = plain(found.type_)
         if kind.kind in NUMBERS:
             return float(int(found.value_()))

@@ -47,7 +47,7 @@ class ScopeClient:
     """One connection. Use it with `async with`, which closes it at the end.
 
     Args:
-        socket: the plugin has listened here since before the guest's first instruction.
+        socket: the plugin's socket, which exists before the guest's first instruction.
     """
 
     def __init__(self, socket: Path) -> None:

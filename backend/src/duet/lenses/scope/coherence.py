@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reference model of CPUs' accesses to shared cache lines: a coherence protocol and two schedules.
 
-This model is slow and simple. The page computes the same with typed arrays (the lesson's
+This model is slow and simple. The page computes the same model with typed arrays (the lesson's
 `view/model`). This implementation is independent: it stores a state per CPU and line, and events in
 a heap. Random numbers and arithmetic are the same, so complete results can be compared.
 """
@@ -196,10 +196,11 @@ class Timed:
     """Schedules accesses by the time that each access takes.
 
     A hit takes hit_ns. Any other access is a request to its line. The line serves one request at a
-    time, first come, first served. If two come at the same time, the lower CPU is first. A request
-    takes transfer_ns, or upgrade_ns if the CPU still has a copy when it is served. After the
-    fraction `handover` of that time, copies change. At the end of that time the CPU continues.
-    Private work between accesses is varied by `jitter`.
+    time, in order of arrival. If two requests arrive at the same time, the CPU with the lower
+    number is served first. A request takes upgrade_ns if its CPU still has a copy of the line when
+    the service begins, and otherwise transfer_ns. After the fraction `handover` of that time,
+    copies change. At the end of that time the CPU continues. Private work between accesses is
+    varied by `jitter`.
     """
 
     def __init__(self, streams: Sequence[Stream], settings: Settings, seed: int) -> None:

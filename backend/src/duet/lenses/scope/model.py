@@ -162,7 +162,7 @@ def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
 
 
 def owning_loads(stream: Stream) -> Stream:
-    """Let each load before a read-modify-write of the same line request ownership immediately."""
+    """Turn each load into an ownership request if a read-modify-write of its line follows."""
     kind = list(stream.kind)
     for i in range(len(kind) - 1):
         same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
@@ -172,7 +172,7 @@ def owning_loads(stream: Stream) -> Stream:
 
 
 def as_owning(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
-    """Return the streams as counted, or if `owning` is set, changed by owning_loads()."""
+    """Return the streams, changed by owning_loads() if `owning` is True, else unchanged."""
     return [owning_loads(stream) for stream in streams] if owning else streams
 
 
@@ -263,7 +263,8 @@ def predict(
     """Return all arms' curves, and the ratio of the last arm to the first at `compare_at` CPUs.
 
     Loads that lead to a read-modify-write own their line, as the mail's profile suggests
-    (stated.json). The comparison and the profile also have results under the other rule.
+    (stated.json). The comparison and the profile are also computed under the rule that such loads
+    only request a copy for reading.
 
     Args:
         streams_by_arm: complete operations (whole_operations), at least one stream per arm.

@@ -135,7 +135,10 @@ def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
 
 
 def steps_of(operation: Operation, layout: Layout) -> list[str]:
-    """Return the replica's arguments: each access, after its private work if that was counted."""
+    """Return the replica's arguments, which are the operation's accesses in order.
+
+    If an access's private work was counted, the private work precedes the access.
+    """
     counted = stated()["counted"]
     # A get makes two accesses, and so does a put. The private work precedes the first of these two
     # accesses.
@@ -190,7 +193,7 @@ def choose_cpus(cores: Sequence[int], threads: int, usual: int) -> list[int]:
             f"the native replica is not run, because it needs {LEAST_CORES} cores on one "
             "socket, but "
             f"this host has {len(cores)}.",
-            remedy="Run it on a larger machine, or try it here with --threads 2.",
+            remedy="Run the replica on a larger machine, or try it here with --threads 2.",
         )
     return list(cores[:usual])
 

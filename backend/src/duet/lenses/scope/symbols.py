@@ -126,7 +126,7 @@ def functions_text(
         if end is not None and end not in functions:
             raise InputError(
                 f"the operation '{end:.60}' is not among the microscope's functions.",
-                remedy="Add it to the functions, or choose another operation.",
+                remedy="Add the operation to the functions, or choose another operation.",
             )
     asked = [(name, name in (operation, until)) for name in functions]
     asked += [(switch, True)] if switch is not None else []

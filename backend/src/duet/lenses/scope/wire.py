@@ -134,7 +134,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """RECORD array of accesses to watched lines, in order; each `seq` is one more than the last."""
+    """RECORD array of accesses to watched lines, in order. `seq` increases by 1 per access."""
 
     records: Cellwise
 

@@ -92,7 +92,10 @@ class PublishedFigure(Strict):
 
     @property
     def scaled(self) -> float | None:
-        """`arm` over `to` for the only knob that differs; None unless exactly one knob differs."""
+        """The value of a knob for `arm`, divided by the knob's value for `to`.
+
+        None unless exactly one knob differs between `arm` and `to`.
+        """
         ends = {**self.params, **self.to_params}
         knobs = [name for name, n in ends.items() if self.params.get(name) != n]
         if len(knobs) != 1 or not ends[knobs[0]] or knobs[0] not in self.params:

@@ -31,7 +31,7 @@ class XrayConfig(Strict):
 
 
 class MicroscopeConfig(Strict):
-    """The microscope, which observes each load and store of these functions outside the guest.
+    """The microscope, a QEMU plugin that observes each load and store of chosen functions.
 
     To watch an object, the workload creates the object, prints `ready` and waits for `go` on its
     standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
@@ -138,7 +138,10 @@ class Span(Strict):
 
 
 class Phase(Strict):
-    """A phase change of a track: `opens` begins when the track's `field` in `event` is `value`."""
+    """A phase change of a track.
+
+    The phase `opens` begins at each `event` in which the track's `field` has the value `value`.
+    """
 
     event: str = Field(description="probe name")
     value: int | str = Field(description="value of the track's field, number or word")
@@ -203,9 +206,9 @@ class Point(Strict):
 class Counter(Strict):
     """A number over time, drawn as an area by views that have counters.
 
-    For a `point`, the number counts events since the start of the window. With `field` it is the
-    field's value, and with `sum` the sum of these values. For `xray`, the number is the fact
-    `field` in the probe's samples.
+    For a `point`, the number counts events since the start of the window. With `field`, the
+    number is the field's value. With `sum`, the number is the sum of these values. For `xray`, the
+    number is the fact `field` in the probe's samples.
     """
 
     name: Name = Field(description="the name in other keys")
@@ -251,7 +254,7 @@ class Axis(Strict):
 
 
 class Beat(Strict):
-    """The points to which an arrow key moves, instead of to the next operation."""
+    """The points to which an arrow key moves, instead of moving to the next operation."""
 
     point: Name = Field(description="point to move to")
     name: str = Field(description="name of one beat")

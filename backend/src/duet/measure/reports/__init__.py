@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Report formats: for mails, in the layout of well-known tools, and for programs.
+"""Report formats. Some are for mails, some imitate well-known tools, and some are for programs.
 
 All except json, csv and kcidb are plain ASCII in 75 columns. Only a workload's output lines and
 single long words of a command may exceed that.

@@ -105,7 +105,7 @@ def difference(block: Block, one: Series) -> list[str]:
 
 
 def plot(sets: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
-    """Plot samples as stacked dots, and below for each arm a bar with mean and deviation."""
+    """Plot samples as stacked dots. Below the dots, draw each arm's mean and deviation as a bar."""
     bounds = [edge for _, samples in sets for edge in _edges(samples)]
     low, high = min(bounds), max(bounds)
     if high - low <= TINY * max(abs(low), abs(high)):

@@ -81,7 +81,7 @@ def _ratio(block: Block, arm: str) -> str:
 
 def _column(title: str, cells: list[str]) -> list[str]:
     named = plain(title)
-    if len(named) > 20:  # keeps a table of five arms with long names within the width
+    if len(named) > 20:  # five arms with long names must fit into the width
         named = named[:19] + "~"
     width = max(len(named), *(len(cell) for cell in cells))
     return [cell.rjust(width) for cell in (named, *cells)]

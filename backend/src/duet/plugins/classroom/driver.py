@@ -19,7 +19,7 @@ from duet.plugins.classroom.rooms import Rooms
 
 
 class Driving:
-    """Tracks who drives each class, and where drivers and members are."""
+    """Tracks who drives each class, and which steps the driver and the members see."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms

@@ -167,8 +167,8 @@ class Entering:
             self._greet(self._rooms.add_page(viewer, room, member), secret)
 
     def _secret(self, given: str) -> str:
-        """Return a new member's secret. If several servers share classes, the page's server has
-        made it."""
+        """Return a new member's secret. If several servers share classes, the server that serves
+        the member's page has made the secret."""
         made = self._rooms.store.server and len(given) == SECRET_CHARS
         return given if made else new_secret()
 
@@ -214,7 +214,7 @@ class Entering:
 
 
 def new_secret() -> str:
-    """Return a new secret with which a member can return."""
+    """Make a new secret, with which a member can enter the class again."""
     return secrets.token_urlsafe(SECRET_BYTES)
 
 

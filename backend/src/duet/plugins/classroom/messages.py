@@ -61,9 +61,9 @@ class PlaceFields(Message):
     Args:
         lesson: slug of the open lesson.
         step: the open step of the lesson.
-        place: the page's own address from its `writePlace` ("?lesson=...&step=..."): run, arms,
-            knobs, clock, workload, window, alignment, panes. The server passes the address on
-            unchanged. Pages parse it like a link, and ignore invalid parts.
+        place: the address that the page's `writePlace` returns ("?lesson=...&step=..."), with run,
+            arms, knobs, clock, workload, window, alignment and panes. The server passes the address
+            on unchanged. Pages parse the address like a link, and ignore invalid parts.
         moment_ns: frame time; null means the step's own moment.
         mode: what the playback does from this moment on.
         direction: 1 is forwards, -1 is backwards.
@@ -153,7 +153,7 @@ class Follow(Command):
 
 
 class HandWheel(Command):
-    """The instructor lets a member drive, or drives again.
+    """The instructor makes a member the driver, or becomes the driver again.
 
     Args:
         member: id from the roster; empty if the instructor drives.
@@ -547,7 +547,7 @@ Better = Literal["higher", "lower", "neither"]
 
 
 class OpenStep(Command):
-    """The instructor allows the class to try runs in a step, or forbids it again.
+    """The instructor opens a step, so that the class may try runs there, or closes the step.
 
     Args:
         knobs: whether members may turn knobs in that step.
@@ -633,7 +633,7 @@ class TryLane(Message):
 
 
 class TryResult(Message):
-    """The number that a traced run shows. The number explains, but is no evidence."""
+    """The number that a traced run shows. It is an illustration, not a measurement."""
 
     title: str
     unit: str
@@ -698,7 +698,7 @@ class WatchMember(Command):
 
 
 class Consent(Command):
-    """A member allows the instructor to observe them in this class, or forbids it."""
+    """A member gives or withdraws consent to be observed by the instructor in this class."""
 
     needs = Action.WATCH
     type: Literal["class_consent"]
@@ -706,7 +706,8 @@ class Consent(Command):
 
 
 class ShowPlace(PlaceFields, Command):
-    """An observed member's new position. The server refuses it without the member's consent."""
+    """An observed member's new position. Without the member's consent, the server refuses the
+    position."""
 
     frequent = True
     needs = Action.WATCH

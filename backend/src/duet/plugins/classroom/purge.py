@@ -17,7 +17,7 @@ log = logging.getLogger("duet.plugins.classroom")
 
 
 class Purge:
-    """Deletes old classes from a database, for the first time when the database is opened.
+    """Deletes old classes. The first deletion takes place when the database is opened.
 
     Args:
         days: how long a class is stored after its end.

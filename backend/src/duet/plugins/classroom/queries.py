@@ -132,7 +132,7 @@ def held_runs(connection: Connection) -> list[tuple[str, str]]:
 
 
 def tried(connection: Connection, class_id: str) -> Tried:
-    """Load a class's tries, and the steps in which it may try."""
+    """Load a class's tries, and the steps in which the class may try runs."""
     opened, galleries, tries, makers = (
         connection.execute(select(table).where(table.c.class_id == class_id).order_by(*order))
         for table, order in (

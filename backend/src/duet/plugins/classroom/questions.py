@@ -201,7 +201,7 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
         )
     if facts.options and not (command.choice is not None and command.choice < len(facts.options)):
         raise refusal(
-            CLOSED, f"this question has {len(facts.options)} options.", "Choose one of them."
+            CLOSED, f"this question has {len(facts.options)} options.", "Choose an option."
         )
 
 

@@ -311,7 +311,7 @@ class Room:
             self.put_answer(answer)
 
     async def ask(self, store: Store, work: Callable[[Connection], Result]) -> Result:
-        """Run work on the class in the database by Store.ask.
+        """Pass database work on this class to Store.ask.
 
         Raises:
             InfraError: this server no longer owns the class, or the database refused.

@@ -91,8 +91,8 @@ class OpenClasses:
         return class_id in self._codes.values()
 
 
-# A server that is the only server owns all classes. Otherwise, it owns the classes whose locks it
-# holds.
+# The only server of a database owns all classes. If several servers share a database, each server
+# owns the classes whose locks the server holds.
 
 
 class Ownership:
@@ -455,8 +455,8 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # Commit earlier work first. Queued calls share one commit, so otherwise the lock would
-            # be released before that commit.
+            # Commit earlier work first. Queued calls share one commit. Without the separate call,
+            # the lock would be released before that commit.
             await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables for classes. A change needs a revision in migrations; a test compares the two."""
+"""Tables for classes. A change of a table needs a revision in migrations. A test
+checks the revision."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ class Tries:
         """Request a run for a member.
 
         Raises:
-            DuetError: the member may not request the run, or it cannot run here.
+            DuetError: the member may not request the run, or this server cannot perform the run.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -374,7 +374,7 @@ def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
         raise refusal(
             FULL,
             f"you already have {budgets.CLASS_TRIES_WAITING} waiting runs, which is the limit.",
-            "Wait until one begins, or withdraw one.",
+            "Wait until a run begins, or withdraw a waiting run.",
         )
     if len(room.trying.tries) >= budgets.CLASS_TRIES:
         raise refusal(

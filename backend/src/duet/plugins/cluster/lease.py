@@ -128,7 +128,7 @@ class Lease:
         if place.starting or (place.program is not None and place.program.running):
             raise InputError(
                 f"lane {lane} of the lease is busy; it runs one program at a time.",
-                remedy="Wait until its program ends, end the program, or reserve more lanes.",
+                remedy="Wait until the program ends, end the program, or reserve more lanes.",
             )
         return place
 

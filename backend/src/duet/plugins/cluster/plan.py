@@ -430,7 +430,7 @@ def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> 
 def crowds(
     options: Options, sizes: Sequence[int], known: Figures, digits: Sequence[int] = (1,)
 ) -> list[CrowdRow]:
-    """Simulate several numbers of viewers, up to the requested one.
+    """Simulate several numbers of viewers, up to the requested number.
 
     Each number is a power of ten, multiplied by one of `digits`.
 

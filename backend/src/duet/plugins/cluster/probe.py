@@ -40,7 +40,7 @@ class Facts:
         kvm: why guests do not boot under KVM, or "" if a guest has booted under KVM.
         waited_share: part of SPIN_S for which a busy program waited for a CPU.
         stolen_share: part of SPIN_S for which a hypervisor gave the CPU to other guests. None if
-            the host does not count it.
+            the host does not count this time.
     """
 
     host: str

@@ -189,8 +189,8 @@ class PipedProgram:
         return f"the program's launcher ended before the program was over{why}"
 
 
-# Environment variables that are passed to this project's programs on a lease. Others may contain
-# secrets.
+# Environment variables that are passed to this project's programs on a lease. All other variables
+# are withheld, because they may contain secrets.
 
 PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),

@@ -71,7 +71,7 @@ class Runner:
         for kind in also:
             self._heed(kind)
         self._follow(self._process)
-        self._process.kill()  # not by kill_all, which would lose the exit code
+        self._process.kill()  # kill_all() would lose the exit code
         code = self._process.wait()
         kill_all()
         self._drain()

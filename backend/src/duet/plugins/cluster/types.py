@@ -201,7 +201,7 @@ class Program(Protocol):
 
 
 class Pool(Protocol):
-    """A source of leases. Use with `async with`: leaving the block releases all its leases.
+    """A source of leases. Use with `async with`: leaving the block releases all leases of the pool.
 
     Attributes:
         python: this project's interpreter on the pool's hosts.
@@ -252,7 +252,8 @@ class PoolSettings:
             feature of Slurm nodes, or a value of the label $DUET_POOL_KIND_LABEL of Kubernetes
             nodes.
         kvm: $DUET_POOL_KVM: a feature of Slurm nodes, or the resource of a Kubernetes device
-            plugin. Guests boot under KVM on the nodes that have it. "" means on no node.
+            plugin. Guests boot under KVM only on nodes that have this feature or resource. ""
+            means on no node.
         python: $DUET_POOL_PYTHON: the checkout's interpreter on Slurm's nodes. The default is the
             path of this server's interpreter, which suits a shared file system.
         namespace: $DUET_POOL_NAMESPACE, for Kubernetes. "" means the context's namespace.

@@ -233,8 +233,8 @@ AWAY = "This class cannot be loaded now; this page tries again."
 class SharedClassrooms(Classrooms):
     """Classes that several servers share.
 
-    A page is in a class that this server owns, or through a relay in a class that another server
-    owns.
+    This server handles the commands of pages that are in its own classes. A relay carries the other
+    commands to the server that owns the class.
     """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:

@@ -90,8 +90,8 @@ class Signer:
         return f"{body}.{self._signature(kind, body)}"
 
     def read(self, kind: str, value: str) -> str | None:
-        """Return the signed text. Return None if we did not sign it, or if it was signed for
-        another kind."""
+        """Return the signed text. Return None if the signature is not ours, or if we signed the
+        text for another kind of cookie."""
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(self._signature(kind, body).encode(), signature.encode()):
             return None
@@ -284,8 +284,9 @@ def refusal(scope: Scope, why: Refusal) -> Response:
 
 
 def admission(front: Front) -> tuple[HubDoor, Foreign]:
-    """Return the door for the hub's users, and the callback route that browsers may request from
-    the hub.
+    """Return the door for the hub's users, and the callback route.
+
+    The hub redirects browsers to the callback route, so requests from another site are allowed.
 
     Raises:
         InputError: a setting of the hub is missing.

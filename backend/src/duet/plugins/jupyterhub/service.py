@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """This service's settings for the hub, and its requests to the hub.
 
-https://jupyterhub.readthedocs.io/en/stable/reference/services.html: OAuth 2 with an authorization
-code. jupyterhub's own HubOAuth implements this for Tornado, but needs the hub's packages.
+The hub uses OAuth 2 with an authorization code
+(https://jupyterhub.readthedocs.io/en/stable/reference/services.html). jupyterhub's own HubOAuth
+implements OAuth 2 for Tornado, but needs the hub's packages.
 """
 
 from __future__ import annotations

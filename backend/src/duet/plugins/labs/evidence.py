@@ -187,7 +187,7 @@ class Evidence:
         if verdict is None:
             raise InputError(
                 f"the challenge {challenge} has not judged {arm:.60} on this server.",
-                remedy="Have the arm judged, and submit your answer after the verdict.",
+                remedy="Request a verdict on the arm first, and then submit your answer.",
             )
         lines = [line.model_dump() for line in verdict.lines]
         return {"met": verdict.met, "because": verdict.because, "lines": lines, "arm": arm}

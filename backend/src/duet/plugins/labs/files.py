@@ -102,7 +102,7 @@ def paths() -> dict[str, tuple[Path, str | None]]:
             if slug in found:
                 raise InputError(
                     f"two labs are called {slug}: {found[slug][0]} and {path}.",
-                    remedy="Rename the folder of one of them.",
+                    remedy="Rename the folder of one lab.",
                 )
             found[slug] = (path, None)
     return found
@@ -122,7 +122,7 @@ def find(slug: str) -> LabFile:
     if slug not in known:
         raise InputError(
             f"there is no lab '{slug:.60}'{meant(slug, list(known))}.",
-            remedy=f"Labs here: {', '.join(known) or 'none'}.",
+            remedy=f"The labs are: {', '.join(known) or 'none'}.",
         )
     path, lesson = known[slug]
     status = path.stat()

@@ -45,7 +45,7 @@ def asks_for(lesson: str, challenge: str) -> bool:
 
 
 def called_as(visitor: Visitor, name: str, known: str | None) -> str:
-    """Return a visitor's name. The learning platform's name comes first, then the given name, then
+    """Return the visitor's name that the learning platform sent, or else the given name, or else
     the stored name.
 
     Raises:

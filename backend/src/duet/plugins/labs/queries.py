@@ -38,7 +38,7 @@ def add_attempt(
     connection: Connection, lab: str, key: str, task: str, most: int | None,
     answer: dict[str, Any], found: dict[str, Any], at_s: float,
 ) -> Attempt:  # fmt: skip
-    """Store an attempt as the next one in its chain.
+    """Store an attempt at the end of its hash chain.
 
     Args:
         most: number of attempts that the task allows. None means any number.

@@ -202,7 +202,7 @@ def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
             remedy=f"Send {{{', '.join(model.model_fields)}}}.",
         ) from error
     if isinstance(answer, Choice) and answer.choice >= choices:
-        raise InputError(f"this task has {choices} choices.", remedy="Choose one of them.")
+        raise InputError(f"this task has {choices} choices.", remedy="Send a valid choice.")
     if isinstance(answer, Explanation) and isinstance(task, Explain):
         refuse_text(answer.text, task.chars)
     return answer

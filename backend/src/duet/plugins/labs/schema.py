@@ -105,7 +105,7 @@ class Predict(AnyTask):
 
 
 class Point(AnyTask):
-    """Point to the mark in the picture for which a question of the lesson asks."""
+    """Answer a question of the lesson by pointing to a mark in the picture."""
 
     kind: Literal["point"]
     question: int = Field(
@@ -144,7 +144,7 @@ class Explain(AnyTask):
 
 
 class Limit(Strict):
-    """A figure of a run, and the bounds that it has to meet."""
+    """A figure of a run, and the bounds that the figure must meet."""
 
     metric: Name = Field(
         description="a metric of the lesson that the workload prints, or `ops` for the "

@@ -77,7 +77,7 @@ def question_of(task: Point, lesson: Lesson) -> Question | None:
 
 
 def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
-    """Return a task's choices, which are empty if it has none."""
+    """Return a task's choices, or () if the task has no choices."""
     if not isinstance(task, Predict):
         return ()
     prediction = prediction_of(task, lesson)

@@ -47,8 +47,8 @@ Cookie = Callable[[str], str]
 def begin_login(
     platforms: Platforms, keys: ToolKeys, values: Mapping[str, str], launch_url: str, browser: str
 ) -> tuple[str, str]:
-    """Return the platform's address to which the login goes, and the nonce from which the login's
-    cookie is named.
+    """Return the platform's address for the login, and the nonce that determines the name of the
+    login's cookie.
 
     Source: Security Framework, 5.1.1.1 and 5.1.1.2; LTI 1.3 core, 4.1.1 to 4.1.3.
 
@@ -69,8 +69,8 @@ def begin_login(
         raise LaunchRefused(
             f"the platform '{platform.name:.60}' has a deployment '{deployment:.80}' that is not "
             "registered here.",
-            remedy="The person who runs this server adds it to `deployments` in the file of "
-            "DUET_LTI, or removes that line to let all deployments in.",
+            remedy="The person who runs this server adds the deployment to `deployments` in the "
+            "file of DUET_LTI, or removes the line `deployments` to accept all deployments.",
         )
     if not values.get("login_hint"):
         raise LaunchRefused("the platform's login is not usable: Could not find login hint.")
@@ -190,8 +190,8 @@ def _proven(
 ) -> dict[str, Any]:
     """Return the claims of a token that the platform has just signed for us.
 
-    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1, which requires that we and
-    not the token choose the algorithm.
+    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1. The RFC requires that we
+    choose the algorithm, and that the token does not choose the algorithm.
     """
     kid, algorithm = header.get("kid"), header.get("alg")
     if not kid:
@@ -222,7 +222,7 @@ def _proven(
         raise _refused(str(error) or type(error).__name__) from error
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if (several or claims.get("azp") is not None) and claims.get("azp") != client:
-        raise _refused("azp is another client")
+        raise _refused("the claim `azp` names another client")
     if int(claims["iat"]) < time.time() - LOGIN_S - SKEW_S:
         raise _refused("the token is older than the login allows")
     return claims

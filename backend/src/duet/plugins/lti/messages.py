@@ -235,7 +235,8 @@ class Login:
         platform: `Platform.ident`.
         browser: hash of the secret in the browser's cookie.
         until_s: Unix time.
-        target: hash of the address that the platform announced to open; "" if it named no address.
+        target: hash of the address that the platform wants to open; "" if the platform named no
+            address.
     """
 
     platform: str

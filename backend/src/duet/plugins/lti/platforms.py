@@ -383,7 +383,7 @@ class KeyFile:
         )
 
 
-# Limits the time and the size of requests to platforms, which follow no redirects.
+# Limits the time and the size of requests to platforms. The requests follow no redirects.
 
 CHUNK_BYTES = 64 * 1024
 
@@ -435,7 +435,7 @@ class PlatformKeys:
     """Thread-safe cache of each platform's key set.
 
     Args:
-        again_s: minimum time between two fetches of a key set because of unknown keys.
+        again_s: an unknown key causes a fetch only if the last fetch is at least this long ago.
         clock: monotonic time in s.
     """
 

@@ -169,7 +169,7 @@ def launches(registered: Registered | None) -> Foreign:
 
 
 def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> None:
-    """Add the routes. If no platform is registered, each route reports that."""
+    """Add the routes. If no platform is registered, each route returns an error."""
 
     @app.api_route(LOGIN, methods=["GET", "POST"], response_model=None)
     async def login(request: Request) -> Response:

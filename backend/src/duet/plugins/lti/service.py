@@ -153,7 +153,7 @@ class Lti:
 
 
 class LtiService(Service):
-    """LTI as part of a server. It adds routes for platforms and sends them scores.
+    """LTI as part of a server. It adds routes for platforms, and sends scores to platforms.
 
     Args:
         registered: if None, each route reports that LTI is not used.
@@ -183,7 +183,7 @@ class LtiService(Service):
         await self._stack.aclose()
 
     def admit(self, door: Door) -> None:
-        """Admit browsers from platforms without a session. A launch starts their session."""
+        """Admit browsers without a session to login, launch and keys. A launch starts a session."""
         if isinstance(door, TokensOnly):
             self._sessions = door.sessions
             if self.lti is not None:

@@ -87,7 +87,7 @@ def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> Non
     """Write a pack folder as a tar file whose folder has the archive's name.
 
     Args:
-        libraries: paths, in the folder, of the libraries that Python needs.
+        libraries: paths of the libraries that Python needs, relative to the folder.
 
     Raises:
         OSError: for example, the disk is full.

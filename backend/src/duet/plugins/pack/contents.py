@@ -206,7 +206,7 @@ class Draft:
             shutil.copyfile(library, place / library.name)
 
     def add_replica(self, folder: LessonFolder) -> None:
-        """Add the compiled native replica of a lesson, and the numbers of its private work."""
+        """Add a lesson's compiled native replica, and the numbers of the cache-line model."""
         compiled_program = program(folder.folder / "native/replica.c")
         place = self.folder / "cache/native" / compiled_program.parent.name
         place.mkdir(parents=True, exist_ok=True)
@@ -287,8 +287,8 @@ def _zip_compiled(library: Path, target: Path) -> None:
 
 
 def needed_libraries(path: Path, folder: Path) -> dict[str, Path]:
-    """Return a mapping from name to file for the libraries outside the folder that an ELF file
-    needs."""
+    """Return a mapping from name to file for the libraries that an ELF file needs. Libraries in the
+    folder are left out."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, timeout=LDD_S)
     found = {}
     for line in done.stdout.splitlines():

@@ -59,7 +59,7 @@ exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Options, as the user typed them, that name one condition."""
+    """Options that name one condition, as the user typed these options."""
 
     arms: str = ""
     workload: str = ""

@@ -229,7 +229,8 @@ class Supervisor:
         return self.peer
 
 
-# A stage has one host process on this machine for all slots, or host processes on a pool's leases.
+# A stage starts its host processes on this machine or on a pool's machines. On this machine, one
+# host process serves all slots.
 
 
 class Place(NamedTuple):
@@ -288,7 +289,7 @@ class Hosts(Protocol):
         ...
 
     async def rest(self) -> None:
-        """End idle guests, and release resources that others could use."""
+        """End idle guests, and release resources that other programs could use."""
         ...
 
 

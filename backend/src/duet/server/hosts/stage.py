@@ -53,8 +53,8 @@ class Share:
         """Run the lanes until they have ended.
 
         Args:
-            take: is called with each message of these lanes, and with the packet to send to
-                browsers.
+            take: receives each message of these lanes, together with the packet that encodes the
+                message for browsers.
             together: whether the lanes wait for `go`, so that they begin at the same time as lanes
                 on other hosts.
 
@@ -141,7 +141,8 @@ def _unreadable(what: str) -> InfraError:
     )
 
 
-# Computes the state of a run whose lanes are on several hosts, and which lanes are not ready. Pure.
+# Computes the state of a run whose lanes are on several hosts, and finds the lanes that are not
+# ready. Pure.
 #
 # For lanes in one process, session/run.py computes the state.
 

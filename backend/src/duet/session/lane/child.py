@@ -158,7 +158,10 @@ _idle: deque[weakref.ref[LaneChild]] = deque()
 
 
 def retire(child: LaneChild) -> None:
-    """Keep a child for `raw_events` after its run; above IDLE_CHILDREN, close the oldest child."""
+    """Keep a child for `raw_events` after its run.
+
+    If more than IDLE_CHILDREN children are kept, close the oldest child.
+    """
     for former in [one for one in _idle if one() is None]:
         _idle.remove(former)
     _idle.append(weakref.ref(child))

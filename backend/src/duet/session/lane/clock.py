@@ -91,7 +91,7 @@ class LaneClock:
         if found is None:
             return None
         if found.error_ns > own.error_ns and found.high_ns >= raw["before_ns"]:
-            # The lower bound from memory also holds, because the guest's clock had reached
-            # `before_ns`.
+            # Before the sample, the guest's clock in memory showed `before_ns`. So the guest time
+            # of the sample is at least `before_ns`.
             found = Window(max(found.low_ns, raw["before_ns"]), found.high_ns)
         return found, "host"

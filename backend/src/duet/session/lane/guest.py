@@ -321,7 +321,7 @@ class Faults:
         )
 
     def out_of_memory(self) -> DuetError | None:
-        """Return the error for a guest without memory; None if its console shows no OOM kill.
+        """Return the error for a guest that lacked memory; None if its console shows no OOM kill.
 
         Lack of memory may have caused a signal, implausible figures or a hang.
         """

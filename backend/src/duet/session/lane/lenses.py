@@ -145,8 +145,8 @@ class LaneXray(ReportedLens):
     def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
         at_ns, error_ns = window.at_ns, window.error_ns
         if clock == "guest":
-            # The guest's clock in memory advances only at ticks, so its newest reading is the best
-            # one.
+            # The clock in the guest's memory advances only at ticks. So the newest value that the
+            # x-ray has read is the most accurate value.
             at_ns = max(raw["before_ns"], raw["after_ns"])
             error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
         sample = Sample(

@@ -106,12 +106,12 @@ class Target:
         except TimeoutError as error:
             raise InfraError(
                 f"the microscope watches nothing: {self._missed()} in time.",
-                remedy="Check the workload's output and the x-ray, then run it again.",
+                remedy="Check the workload's output and the x-ray, then start the run again.",
             ) from error
         if not 0 < size <= MAX_WATCH_BYTES:
             raise InputError(
                 f"the microscope can watch 1 to {MAX_WATCH_BYTES} bytes; the object has {size}.",
-                remedy="Watch a part of it, such as one of its fields.",
+                remedy="Watch a part of the object, such as one field.",
             )
         await client.watch(address, size, self._config.log)
 
@@ -313,7 +313,7 @@ class AccessQueue:
             self._on_fault(error.sentence, error.remedy)
             return
         self._points += sample.n
-        # These guest times are estimates, which may be beyond the watermark of the events.
+        # The times of accesses are estimates, which may be later than the watermark of the events.
         mark = max(mark, float(points["t_ns"][-1]))
         self._sink.on_batch(self._arm, Batch("points", points, sample.n, mark))
 

@@ -98,9 +98,9 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneSetup:
 
 
 def _may_be_copied(spec: RunSpec) -> bool:
-    """Return whether a copy of a template may replace a boot. In measure runs it may not.
+    """Return whether a copy of a template may replace a boot.
 
-    Measure runs boot their guests, because a copy's first writes take longer.
+    A measure run must boot its guests, because the first writes in a copy take longer.
     """
     return (
         spec.clock == "wall" and spec.source == "live" and spec.purpose == "explain" and spec.traced
@@ -144,12 +144,12 @@ class Outcome:
         """
         if self._pipeline.headless:
             if failed := workload_trouble(self.result("draining", None, None)):
-                raise failed  # this error explains the missing marker
+                raise failed  # the workload failed, so the start marker is missing
             lost = sum(self._pipeline.lost_by_place().values())
             raise KernelError(
                 f"lane {self._arm} has no start marker among its events ({lost} events were lost), "
                 "so it cannot be drawn.",
-                remedy="Run it again with fewer threads or for a shorter time.",
+                remedy="Run the workload again with fewer threads or for a shorter time.",
             )
         workload_figures(self._arm, self._ops_line, self._intake.lines)
 

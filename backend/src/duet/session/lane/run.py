@@ -83,7 +83,7 @@ class GuestHandle:
             await self._lanes.close(self._source.arm)
 
     async def end(self) -> None:
-        """End the use after the run. A guest that accepts another plan keeps running."""
+        """Release the guest after the run. A guest that accepts another plan keeps running."""
         if self._opening:
             self._opening.cancel()
             await asyncio.wait([self._opening])
@@ -423,7 +423,7 @@ class LaneDriver:
         if parts.machine.overran:
             raise parts.faults.endless(f"{parts.course.run_s:.0f} s on this machine")
         if any(line.text.startswith(DEADLINE) for line in parts.intake.lines):
-            raise parts.faults.endless("the deadline of its plan on the guest's clock")
+            raise parts.faults.endless("the plan's deadline on the guest's clock")
 
     async def _fail(self, error: DuetError) -> None:
         parts = self._parts

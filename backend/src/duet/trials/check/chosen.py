@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Choose stress that exercises a patch's files: stress-ng stressors and scripts. Pure.
 
-The scripts are in the folder `stress`, and each defines a shell function `beside`. For a file, the
-row of ROWS with the longest matching path prefix applies.
+The scripts are in the folder `stress`, and each defines a shell function `beside`. If the prefixes
+of several ROWS match a file's path, the row with the longest prefix applies to the file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Row:
     """Stress for the files below a path.
 
     Args:
-        stressors: stress-ng options. Each string has the options for one turn.
-        scripts: names of scripts that run in parallel to the turns.
+        stressors: stress-ng options. Each string contains the options of one stress-ng call.
+        scripts: names of scripts that run in parallel to stress-ng.
     """
 
     prefix: str
@@ -170,10 +170,11 @@ def about(files: Iterable[str]) -> list[str]:
 
 # Find KUnit suites that exercise a patch's files, and the options that build them in. Pure.
 #
-# The list has the Linux 6.1 suites that this base's configuration can build, except these: kasan,
-# kfence and kcsan trigger reports on purpose. Driver and network suites test devices that guests
-# lack. The option of the fprobe suite changes task_struct, so every object would be compiled again.
-# time_test_cases counts through 160,000 years and takes four minutes under emulation.
+# The list contains the Linux 6.1 suites that this base's configuration can build. Some suites are
+# left out. The suites kasan, kfence and kcsan trigger reports on purpose. Driver and network suites
+# test devices that guests lack. The option of the fprobe suite changes task_struct, so every object
+# would be compiled again. The suite time_test_cases counts through 160,000 years, which takes four
+# minutes under emulation.
 
 
 @dataclass(frozen=True, slots=True)

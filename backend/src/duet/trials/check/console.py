@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 # Parse KUnit results on a guest's console. Pure.
 #
 # The format is KTAP (Documentation/dev-tools/ktap.rst). A suite begins with `# Subtest: NAME`, and
-# each level is indented by four blanks. `ok N NAME` or `not ok N NAME` ends a test or, one level
-# above, its suite. The kernel's own parser (tools/testing/kunit/kunit_parser.py) is not used,
-# because it belongs to the tree under test. Parsers of plain TAP do not know levels.
+# each level is indented by four blanks. A line `ok N NAME` or `not ok N NAME` ends a test. If this
+# line is indented one level less, it ends the test's suite. The kernel's own parser
+# (tools/testing/kunit/kunit_parser.py) is not used, because it belongs to the tree under test.
+# Parsers of plain TAP do not know levels.
 
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 BEGIN = re.compile(r"^( *)# Subtest: (\S+)")
@@ -130,7 +131,7 @@ class Verdict:
         complaints: the kernel's complaints, one line each.
         failures: failures of programs and KUnit tests.
         rounds: number of finished rounds; None if the guest did not finish.
-        work: the numbers that `judge` was asked to add up, by name, without zeros.
+        work: maps the name of a count to the sum that `judge` computed. Sums of 0 are omitted.
         suites: KUnit suites, which run at boot.
         never_ran: the shell's error if it could not start the command, otherwise "". If there is
             such an error, the command's exit status does not count as a failure.

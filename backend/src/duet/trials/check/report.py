@@ -56,7 +56,7 @@ class Checked:
 
     @property
     def judged(self) -> bool:
-        """Whether the verdict counts: the command ran, or the kernel or a program failed."""
+        """Whether the verdict counts, because the command ran or a failure was found."""
         ran = self.began and not self.verdict.never_ran
         return ran or bool(self.verdict.complaints or self.verdict.failures)
 

@@ -104,7 +104,7 @@ export interface Bin {
   /** Time since the class began, s. */
   readonly from: number;
   readonly count: number;
-  /** The step at which, in this interval, members said most often that they were lost. */
+  /** Step of the ten-second bucket that has the highest count in this interval. */
   readonly step: string;
 }
 
@@ -222,7 +222,7 @@ export function LostCurve({ report, words }: { report: ClassReport; words: Words
       <svg
         viewBox={`0 0 ${chart.width} ${chart.height}`}
         role="img"
-        aria-label={t('When somebody was lost: {all} times in {length} minutes', {
+        aria-label={t('When members said that they were lost: {all} times in {length} minutes', {
           all,
           length: clockOf(whole),
         })}
@@ -437,7 +437,7 @@ function StepPart({ step, words }: { readonly step: Step; readonly words: Words 
       <h2>{step.title}</h2>
       {step.lost > 0 && (
         <p className="small quiet">
-          {t('Somebody was lost here {lost, plural, one {# time} other {# times}}.', {
+          {t('Members said “I am lost” here {lost, plural, one {# time} other {# times}}.', {
             lost: step.lost,
           })}
         </p>

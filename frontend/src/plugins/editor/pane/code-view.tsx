@@ -9,7 +9,7 @@ import { t } from '../../../base/lang/t.ts';
 import { forCode, forDiff } from './setup.ts';
 import type { Work } from './work.ts';
 
-/** The position in the file to which the editor scrolls; each new object scrolls again. */
+/** The position in the file to which the editor scrolls. With each new object, the editor scrolls again. */
 export interface Target {
   readonly at: number;
 }

@@ -11,7 +11,7 @@ type File = Pick<SourceFile, 'name' | 'text'>;
 const contextLines = 3;
 const whereChars = 80;
 
-/** A diff, in the format of `git diff`, of the files whose text has changed; empty if none has. */
+/** A diff, in the format of `git diff`, of the files whose text has changed; empty if no text has changed. */
 export function makeDiff(files: readonly File[], texts: ReadonlyMap<string, string>): string {
   return files
     .map(({ name, text }) => {

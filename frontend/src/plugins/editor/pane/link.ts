@@ -3,7 +3,7 @@
 
 /** Maximum length of a link, in characters. Mail programs and chats cut off longer links. */
 export const linkChars = 6_000;
-/** Maximum size of an unpacked link, in bytes. A larger one was not made by this page. */
+/** Maximum size of an unpacked link, in bytes. This page makes no larger links. */
 const unpackedBytes = 200_000;
 
 export interface Change {
@@ -28,7 +28,7 @@ export async function packChange(change: Change): Promise<string | null> {
   return prefix + text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** The change after the `#`; null if it is not valid. */
+/** The change in the part of the address after `#`; null if this part is not a valid change. */
 export async function unpackChange(hash: string): Promise<Change | null> {
   if (!bringsChange(hash) || hash.length > 2 * linkChars) return null;
   try {

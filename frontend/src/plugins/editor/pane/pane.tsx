@@ -145,7 +145,7 @@ function Problems({ changed, shown, onGo }: ProblemsProps) {
 interface RunBarProps {
   readonly door: Door;
   readonly base: string;
-  /** Why this text cannot run; empty if it can. */
+  /** Why this change cannot run; empty if the change can run. */
   readonly why: string;
   readonly onRun: () => void;
 }
@@ -621,7 +621,7 @@ function Body({ door, opened, work, note, view, setView }: BodyProps) {
   );
 }
 
-/** Why a text cannot run; empty if it can. */
+/** Why a change cannot run; empty if the change can run. */
 function whyNot(work: Work, diff: string): string {
   if (work.readOnly) return work.source.off;
   if (diff.trim() === '') return t('Change a line first.');

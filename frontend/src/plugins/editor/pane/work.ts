@@ -303,7 +303,7 @@ const restMs = 400;
 
 const noLink = t('The change in this link is truncated or damaged, so it was not loaded.');
 
-/** Changes edited since the page was loaded, so that undo survives closing the pane. */
+/** Changes that the viewer has opened since the page was loaded. Undo still works after the pane was closed. */
 const works = new Map<string, Work>();
 const mostWorks = 4;
 

@@ -14,7 +14,7 @@ import type {
 import { off } from '../../../ui/parts.tsx';
 import { labApi } from '../lab-panel.tsx';
 
-// Explanations, each with the rubric of its task; ungraded ones come first.
+// Explanations, each with the rubric of its task. Ungraded explanations come first.
 
 interface Grade {
   readonly person: string;
@@ -171,7 +171,7 @@ function Table({ scores }: { readonly scores: LabScores }) {
   const tasks = scores.people[0]?.tasks.map((task) => task.task) ?? [];
   if (tasks.length === 0) return <p>{t('Nobody has answered yet.')}</p>;
   return (
-    // A table that is wider than the screen scrolls, by keyboard too.
+    // If the table is wider than the screen, the viewer can scroll it, also with the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the keys
     <section className="lab-wide" aria-label={t('Scores')} tabIndex={0}>
       <table>

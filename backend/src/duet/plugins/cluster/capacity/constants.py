@@ -290,7 +290,10 @@ def record(
 
 
 def bounded(samples: list[Sample]) -> list[Sample]:
-    """Keep only the newest SAMPLES of each constant on each of the newest MACHINES, in order."""
+    """Keep, in order, at most SAMPLES samples for each constant and each recent machine.
+
+    The newest samples are kept. Recent machines are the MACHINES machines with the newest samples.
+    """
     counts: dict[Any, int] = {}
     machines: dict[Any, None] = {}
     taken = []

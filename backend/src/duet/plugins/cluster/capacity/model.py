@@ -161,13 +161,13 @@ def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
         nginx = by_segments * (known["live_segments_nginx"] * MS)
         sent = sent + direct * known["live_messages_bytes"]
         sent = sent + by_segments * known["live_segments_bytes"]
-    # The load may exceed one CPU. It is not capped here, because `uses` reports that.
+    # The load may exceed one CPU. `uses` reports an excess, so the load is not limited.
     return Load(server, nginx, sent * 8, _connections(asked, 1 if asked.cache else 0))
 
 
 def _connections(asked: Demand, fetching: int) -> Estimate:
-    """Count the connections that fetch files, and the sockets: one per page, or two if nginx relays
-    it."""
+    """Count the connections that fetch files, and the connections of WebSockets. A WebSocket has
+    one connection, or two if nginx relays the WebSocket."""
     each = 2 if asked.cache else 1
     return Estimate(asked.students * each, asked.students * (each + fetching))
 

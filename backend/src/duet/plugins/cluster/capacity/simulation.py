@@ -88,7 +88,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """Simulated delays. Each viewer's seconds count from their arrival.
+    """Simulated delays in seconds. A viewer's time begins at 0 when the viewer arrives.
 
     Args:
         first_s: time until the first segment has arrived, at each of PERCENTILES.
@@ -152,8 +152,8 @@ def arrivals(viewers: int, arrive_s: float, seed: int) -> Floats:
 def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
     """Return (times, V) at each change of slope.
 
-    V is the number of bytes that a viewer could have received who arrived at the start. All viewers
-    fetch the same bytes, so they finish in the order of arrival.
+    V is the number of bytes that a viewer who arrived at the start could have received. All viewers
+    fetch the same bytes, so the viewers finish in the order of arrival.
     """
     size = float(scene.total_bytes)
     link, own = scene.served_bytes_per_s, scene.one_bytes_per_s
@@ -203,5 +203,5 @@ def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floa
 
 
 def percentiles(values: Floats) -> tuple[float, ...]:
-    """Return those percentiles of the values that PERCENTILES lists."""
+    """Compute the percentiles that PERCENTILES lists."""
     return tuple(float(one) for one in np.percentile(values, PERCENTILES))

@@ -49,7 +49,7 @@ from duet.processes.owned import find_program
 class PodProgram:
     """A program in a pod of a lease.
 
-    The output includes standard error, because the pod's log does not separate the two.
+    The output includes standard error, because a pod's log mixes both streams.
 
     Args:
         name: the lease's name.
@@ -70,9 +70,9 @@ class PodProgram:
 
     @property
     def watched(self) -> bool:
-        """Is the program running, without being ended by this process?
+        """Is the program running, and not being ended by this process?
 
-        Changes of the pod of any other program are ignored.
+        If this is false, later states of the program's pod are ignored.
         """
         return self.running and not self._ending
 
@@ -137,10 +137,10 @@ DELETED = Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
 
 
 class PodPlace:
-    """The Jobs of one lease. Their pods are polled until they are over.
+    """The Jobs of one lease, and a task that polls the Jobs' pods.
 
     Args:
-        uids: uids of the Jobs of its lanes.
+        uids: the uid of each lane's Job.
     """
 
     def __init__(self, kubectl: Kubectl, name: str, uids: Sequence[str]) -> None:

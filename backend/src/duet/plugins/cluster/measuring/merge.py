@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merges a measurement's comparisons into one report. Results of hosts that differ are not mixed.
-Pure."""
+"""Merges a measurement's comparisons into one report. Results are not mixed if their hosts
+differ. Pure."""
 
 from __future__ import annotations
 

@@ -385,13 +385,13 @@ class SlurmPool(OwningPool):
             granted = True
             return lease
         finally:
-            if not granted:  # closing the pool waits for this task, but the caller does not
+            if not granted:  # clean up in the background; closing the pool waits for the task
                 cleaning = asyncio.create_task(end_all(allocation, name), name="end of a job")
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
 
     async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
-        """Say why the cluster can never grant this lease, for which salloc would wait in vain."""
+        """Say why the cluster can never grant this lease. Without this check, salloc would wait."""
         test = await command([*TEST, *words], min(within_s, COMMAND_S))
         if test.code == NO_ANSWER:
             return Refusal("Slurm gives no lease: its controller does not answer.")
