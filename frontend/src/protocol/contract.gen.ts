@@ -622,7 +622,7 @@ export interface Maker {
   name: string;
 }
 /**
- * The number that a traced run shows. The number explains, but is no evidence.
+ * The number that a traced run shows. It is an illustration, not a measurement.
  */
 export interface TryResult {
   title: string;
@@ -730,7 +730,7 @@ export interface Gap {
   rows: number;
 }
 /**
- * Message on an idle connection, to show that connection and server work.
+ * Message on an idle connection. It shows that the connection and the server still work.
  */
 export interface Heartbeat {
   type: 'heartbeat';
@@ -1373,7 +1373,7 @@ export interface Again {
   type: 'again';
 }
 /**
- * Build an arm with a change on top, for this visitor.
+ * Build one of the lesson's arms with a change that this visitor made.
  *
  * Sending the same change of an arm again does not start a second build. A new change replaces the
  * visitor's queued change.
@@ -1444,7 +1444,7 @@ export interface Confused {
   type: 'class_confused';
 }
 /**
- * A member allows the instructor to observe them in this class, or forbids it.
+ * A member gives or withdraws consent to be observed by the instructor in this class.
  */
 export interface Consent {
   type: 'class_consent';
@@ -1510,7 +1510,7 @@ export interface ForgetMe {
   type: 'class_forget';
 }
 /**
- * The instructor lets a member drive, or drives again.
+ * The instructor makes a member the driver, or becomes the driver again.
  *
  * Args:
  *     member: id from the roster; empty if the instructor drives.
@@ -1520,7 +1520,8 @@ export interface HandWheel {
   member?: string;
 }
 /**
- * An observed member's new position. The server refuses it without the member's consent.
+ * An observed member's new position. Without the member's consent, the server refuses the
+ * position.
  */
 export interface ShowPlace {
   lesson: string;
@@ -1554,7 +1555,7 @@ export interface LeaveClass {
   type: 'class_leave';
 }
 /**
- * The instructor allows the class to try runs in a step, or forbids it again.
+ * The instructor opens a step, so that the class may try runs there, or closes the step.
  *
  * Args:
  *     knobs: whether members may turn knobs in that step.
@@ -2011,7 +2012,7 @@ export interface Axis {
   workloads: string[];
 }
 /**
- * The points to which an arrow key moves, instead of to the next operation.
+ * The points to which an arrow key moves, instead of moving to the next operation.
  */
 export interface Beat {
   /**
@@ -2387,9 +2388,9 @@ export interface FigurePair {
 /**
  * A number over time, drawn as an area by views that have counters.
  *
- * For a `point`, the number counts events since the start of the window. With `field` it is the
- * field's value, and with `sum` the sum of these values. For `xray`, the number is the fact
- * `field` in the probe's samples.
+ * For a `point`, the number counts events since the start of the window. With `field`, the
+ * number is the field's value. With `sum`, the number is the sum of these values. For `xray`, the
+ * number is the fact `field` in the probe's samples.
  */
 export interface Counter {
   /**
@@ -2960,7 +2961,7 @@ export interface Metric {
   extra: boolean;
 }
 /**
- * The microscope, which observes each load and store of these functions outside the guest.
+ * The microscope, a QEMU plugin that observes each load and store of chosen functions.
  *
  * To watch an object, the workload creates the object, prints `ready` and waits for `go` on its
  * standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
@@ -3669,7 +3670,9 @@ export interface Track {
   lesson: boolean;
 }
 /**
- * A phase change of a track: `opens` begins when the track's `field` in `event` is `value`.
+ * A phase change of a track.
+ *
+ * The phase `opens` begins at each `event` in which the track's `field` has the value `value`.
  */
 export interface Phase {
   /**

@@ -8,8 +8,8 @@
  * until `files` files have been created and unlinked (the last batch may be smaller), or until
  * the seconds are over. A fixed number of files is the same work on every kernel and repeats
  * exactly where time is counted in instructions. After each batch it sleeps for --pause
- * microseconds, in which a machine that is slower per file would still be busy. Trace markers `recycle: start` and
- * `recycle: end` stand around the loop.
+ * microseconds, in which a machine that is slower per file would still be busy. Trace markers
+ *`recycle: start` and `recycle: end` stand around the loop.
  *
  * Its own check: every create and unlink must succeed, and the directory must be empty again.
  */
@@ -24,7 +24,7 @@
 #define SMALLER "Take a smaller batch or a larger disk."
 #include "scratch.h"
 
-#define MAX_BATCH 4096
+#define MAX_BATCH    4096
 #define MAX_PAUSE_US 1000000
 
 struct options {
@@ -115,12 +115,9 @@ static double parse_seconds(const char *text)
 static void parse_options(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {
-		{"batch", required_argument, NULL, 'b'},
-		{"files", required_argument, NULL, 'n'},
-		{"seconds", required_argument, NULL, 's'},
-		{"pause", required_argument, NULL, 'p'},
-		{"dir", required_argument, NULL, 'd'},
-		{0},
+		{"batch", required_argument, NULL, 'b'},   {"files", required_argument, NULL, 'n'},
+		{"seconds", required_argument, NULL, 's'}, {"pause", required_argument, NULL, 'p'},
+		{"dir", required_argument, NULL, 'd'},	   {0},
 	};
 	int option;
 

@@ -5,7 +5,8 @@
  *	nap --sleepers N --naps M
  *
  * Replace the body of do_operation(). A lesson needs the rest: processes with their own names, a
- * marker at which the measured time starts, and a line with the number of operations and their rate.
+ * marker at which the measured time starts, and a line with the number of operations and their
+ *rate.
  */
 #include <getopt.h>
 #include <stdint.h>
