@@ -100,7 +100,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await expect(async () => {
     const box = (await picture.boundingBox())!;
     await picture.click({ position: { x: box.width * 0.9, y: box.height * 0.6 } });
-    await expect(questions).toContainText('Its bit is not set', { timeout: 2000 });
+    await expect(questions).toContainText('The bit of this pair is not set', { timeout: 2000 });
   }).toPass();
 });
 

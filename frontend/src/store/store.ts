@@ -325,7 +325,7 @@ class ShownRuns {
 
   /**
    * Limit the number of stored runs, because columns are large. The shown run, the pending run and the newest other
-   * runs are kept.
+   * runs stay.
    */
   #forget(): void {
     const keep = new Set([this.#cells.run.get()?.run_id, this.#cells.pending.get()?.run_id]);

@@ -39,7 +39,8 @@ export function cellRow(
   };
 }
 
-// Hit test: among the rows at the pointer's height, find the item under the pointer, or an item just beside it.
+// Hit test: among the rows at the pointer's height, find the item under the pointer, or the nearest item at most a few
+// pixels away.
 
 /** Vertical tolerance of the pointer, px: outside a row, and outside an item in the row. */
 const [rowSlop, itemSlop] = [3, 1];

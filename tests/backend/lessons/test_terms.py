@@ -113,7 +113,7 @@ def test_forms_are_whole_words_and_small_ones_may_begin_a_sentence() -> None:
 
 def test_without_scripts_the_page_says_mail_terms_and_recap(copy: Path) -> None:
     path = copy / "recap.yaml"
-    path.write_text(path.read_text().replace("1,000 ms divided", "<script>1,000 ms</script>"))
+    path.write_text(path.read_text().replace("has 250 ticks", "<script>250 ticks</script>"))
     text = outline(lessons.load(SLUG))
     assert "Qi Zheng, 2023-05-31" in text and "<dt><b>grace period</b></dt>" in text
     assert "<b>4 ms.</b>" in text and "<b>ticks.</b>" in text

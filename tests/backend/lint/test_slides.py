@@ -66,7 +66,7 @@ def test_a_fault_is_named_with_its_place(copy: Path, name: str) -> None:
 
 
 def test_a_step_that_is_planned_says_what_to_say(copy: Path) -> None:
-    without(copy, r'     notes: "This grace period is easy to blame[^"]*",\n')
+    without(copy, r'     notes: "The expedited RCU grace period is easy[^"]*",\n')
     (one,) = found(copy)
     assert one.sentence == "the step 'not-the-lesson' has `minutes:` but no notes"
 
