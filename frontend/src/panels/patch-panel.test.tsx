@@ -74,7 +74,7 @@ describe('the patch', () => {
     const lines = [...container.querySelectorAll('.patch-line')].map((line) => line.textContent);
     expect(lines).toEqual(['−int a;', '+long a;']);
     expect(screen.getByText('change it')).toBeTruthy();
-    expect(screen.getByTestId('visitors').textContent).toContain('change of SRCU on the page');
+    expect(screen.getByTestId('visitors').textContent).toContain('change to SRCU on');
   });
 
   it('goes dark when nobody is inside', () => {

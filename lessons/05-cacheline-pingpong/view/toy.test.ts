@@ -101,7 +101,7 @@ test('each goal that can be reached is, by moves of the hand; the layout that wa
   for (const tile of ['d_op', 'd_sb']) state = tilesAfter(game, state, { do: 'move', tile, to: 6 });
   expect(state.play.reached).toContain('line');
   expect(state.reached).not.toContain('beat');
-  expect(game.goals.find(({ name }) => name === 'beat')!.can()).toMatch(/^No: /);
+  expect(game.goals.find(({ name }) => name === 'beat')!.can()).toMatch(/^No\. /);
 });
 
 test('without a run the data are chosen, and say so', () => {
