@@ -153,7 +153,7 @@ export function useCalmFigures(
     ({ get, text }) => {
       if (text === undefined) return { figures: null, spoken: spokenAt(get()) };
       const [at, now] = [text.get(), get()];
-      // Data also arrive while the moment moves, but the frozen text only covers data that arrived earlier.
+      // Data can arrive while the moment moves. The frozen text covers only data that arrived before the move began.
       const rests = at.moment === now.moment && at.start === now.start;
       if (held.current?.text !== at || (rests && held.current.index !== index))
         held.current = { text: at, index, figures: new Map(), spoken: spokenAt(at) };

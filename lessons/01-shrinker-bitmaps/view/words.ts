@@ -158,7 +158,7 @@ function bits(now: Now): string {
     : tr(' Nobody reads these bits, because the walk calls every shrinker.');
   const many = fewCounted(now, 'bits', 'bit');
   const all = set > 0 ? about(now.lane.arm, 'set', many) : many;
-  return tr('With the {name} {all} {set, plural, one {is} other {are}} set{why}.{read}{seen}', {
+  return tr('With the {name}, {all} {set, plural, one {is} other {are}} set{why}.{read}{seen}', {
     ...{ name, all, set, why, read, seen: seenByXray(now) },
   });
 }

@@ -145,7 +145,7 @@ function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
   const { work, again, asked, whole, shadow } = found;
   const words = [
     t(
-      'on stock it takes {work} from an unlink until the inode is free, {again} until its next file, and {shadow} until the end of its shadow',
+      'on stock it takes {work} from an unlink until the inode is free, {again} until another file uses it, and {shadow} until the end of its shadow',
       { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
     ),
     t(
@@ -275,7 +275,7 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
   return {
     reader: t('{began}, {left}; {end}', { began, left, end }),
     end: t('walks for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
-    create: t('{create} after the unlink; with wait at recycle {sleeps}; {end}', {
+    create: t('{create} after the unlink; with “wait at recycle”, {sleeps}; {end}', {
       create: formatNs(race.create - race.unlink),
       sleeps,
       end,

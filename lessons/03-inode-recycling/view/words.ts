@@ -297,7 +297,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
           reused: of('reused'),
         });
   return tr(
-    'on {name} inodes were reused {old} after they were released (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
+    'on {name}, inodes were reused {old} after they were released (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
     { name, old: median('age', old), shadows: median('shadow', shadows), inside, waited },
   );
 });

@@ -199,7 +199,7 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         <table className="table small" data-testid="native-table">
           <caption className="small quiet">
             {t(
-              '{plural} per second of all threads; measured in runs of {ms} ms, compiled by {compiler}',
+              '{plural} per second, all threads together; measured in runs of {ms} ms, compiled by {compiler}',
               {
                 plural: operation.plural,
                 ms: native.run_ms,

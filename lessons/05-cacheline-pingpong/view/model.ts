@@ -315,7 +315,7 @@ function add(sum: Uint32Array, k: number, one: boolean): void {
   sum[k + 1] = sum[k]! + (one ? 1 : 0);
 }
 
-/** Transfers per operation over the complete order, including the cold start; NaN if there is no operation. */
+/** Transfers per operation over all accesses, including the cold start; NaN if there is no operation. */
 export function transfersPerStat({ sums, trace }: Modelled): number {
   const { length } = trace.log;
   return sums.transfers[length]! / sums.ops[length]!;

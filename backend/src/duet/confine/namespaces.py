@@ -155,7 +155,7 @@ def exit_code(returncode: int) -> int:
 
 @cache
 def missing_namespaces() -> str:
-    """Return the reason why programs cannot get namespaces, without a full stop; '' if they can."""
+    """Return why programs cannot get namespaces, without a full stop; '' if they can get them."""
     if shutil.which("bwrap") is None:
         return "the package bubblewrap is not installed"
     words = [*_pids(True), *namespace_prefix(Path("/tmp")), "true"]
@@ -174,8 +174,8 @@ def missing_namespaces() -> str:
 # A confined child gets an empty root (`enter_empty_root`). A box gets a source tree; overlayfs
 # stores changes in a tmpfs, so the tree itself stays unchanged. If the server is root, the box has
 # a separate user. An id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes this user
-# the tree's owner. Otherwise a user namespace grants the right to mount; the box then runs as the
-# server's user.
+# the tree's owner. If the server is not root, a user namespace grants the right to mount; the box
+# then runs as the server's user.
 
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2

@@ -275,7 +275,7 @@ def of_the_clock(report: Report) -> list[str]:
 
 
 def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
-    """Return (metric, arm, knobs) -> shift -> comparison."""
+    """Return nested dicts: (metric, arm, knobs) -> shift -> comparison."""
     found: dict[tuple[str, ...], dict[int, Comparison]] = {}
     for table in report.tables:
         static = {one.metric for one in table.series if one.evidence == "static"}

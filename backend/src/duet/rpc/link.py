@@ -205,7 +205,7 @@ class StreamChannel(asyncio.Protocol):
 
 
 class SocketChannel:
-    """A Channel over a WebSocket of any library. Long frames are split into several messages.
+    """A Channel over a WebSocket from any library. Long frames are split into several messages.
 
     Its queue needs no limit, because `Link` limits the unconfirmed bytes.
     """

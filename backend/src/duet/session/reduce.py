@@ -246,7 +246,7 @@ class Rows:
 
     Args:
         program: defines the names of threads and other processes, and the tracks.
-        loop: gets the row of each thread and track.
+        loop: the C loop in which the row of each thread and track is stored.
         reserved: number of rows reserved for the workload's threads, if that is known.
     """
 

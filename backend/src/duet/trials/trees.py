@@ -627,7 +627,8 @@ def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Pa
 def _ends(where: tuple[str, ...], span: str) -> tuple[str, str]:
     """Return the start and the end of a git range, or ("", "") if they are not unique."""
     words = git_or_nothing(*where, "rev-parse", "--revs-only", span).split()
-    if len(words) == 1 and not words[0].startswith("^"):  # git format-patch adds the end HEAD
+    # git format-patch takes HEAD as the end of a range that has only a start.
+    if len(words) == 1 and not words[0].startswith("^"):
         words = git_or_nothing(*where, "rev-parse", "--revs-only", f"{span}..HEAD").split()
     ends = [word for word in words if not word.startswith("^")]
     starts = [word[1:] for word in words if word.startswith("^")]

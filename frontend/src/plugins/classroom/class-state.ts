@@ -65,7 +65,7 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
       return { ...board, own: message };
     case 'class_timer': {
       const { length_s, ends_ns, sent_ns } = message;
-      // The page's clock may be wrong, but the time left when the message arrives is right.
+      // The page's clock may be wrong, but the time left that a message states is right when the message arrives.
       const left = ends_ns === null ? 0 : (ends_ns - sent_ns) / 1e6;
       const timer = ends_ns === null ? null : { length: length_s * 1000, ends: nowMs + left };
       return { ...board, timer };

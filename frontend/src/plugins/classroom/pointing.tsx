@@ -128,7 +128,7 @@ function useReceived(spot: Spot | null, stands: boolean): Spot | null {
   const text = JSON.stringify(spot);
   const [over, setOver] = useState('');
   useEffect(() => {
-    // The spotlight has changed or is gone, so an earlier spotlight may be shown again.
+    // The spotlight has changed or is gone, so an earlier spotlight can appear again.
     setOver('');
     if (!stands) return undefined;
     const timer = setTimeout(() => setOver(text), spotMs);

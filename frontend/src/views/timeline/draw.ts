@@ -326,7 +326,7 @@ function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
 /** Opacity of kinds that are not in the step's focus. */
 export const mutedness = 0.5;
 
-/** Distance of an outline from its mark, and its corner radius, px. */
+/** Distance of an outline from its mark, and the outline's corner radius, px. */
 const rim = { x: 2.5, y: 3.5, radius: 4 } as const;
 
 /** Draw the complete picture at the frame's moment. */

@@ -221,7 +221,7 @@ function edgeTowards(from: Line | undefined, to: Line, box: LaneBox): number {
 
 export interface PointMarks {
   readonly line: Line;
-  /** Colour of the lesson's kind that has the name of the points; 'work' if no kind has this name. */
+  /** Colour of the lesson's kind whose name equals the points' name; 'work' if there is none. */
   readonly colour: KindFacts['colour'];
   readonly kind: string;
   /** The x of each point; empty if the points are too dense. */

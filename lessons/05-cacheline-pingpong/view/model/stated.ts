@@ -7,7 +7,7 @@ import stated from './stated.json' with { type: 'json' };
 export interface Stated {
   readonly value: number;
   readonly title: string;
-  /** Statement of the source, and how the number was derived from it. */
+  /** What the source says, and how the number follows from it. */
   readonly says: string;
   readonly source: string;
   readonly url: string;

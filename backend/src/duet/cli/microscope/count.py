@@ -210,8 +210,8 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
     """Count accesses by class.
 
-    The result has three parts: numbers of all accesses, numbers per operation of the accesses
-    inside operations, and one total of the accesses outside operations.
+    The result has three parts: the counts of all accesses; the counts of the accesses inside
+    operations, divided by the number of operations; the total of the accesses outside operations.
 
     Args:
         ops: number of complete operations; None if no function was named as the operation.

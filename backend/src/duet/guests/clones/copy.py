@@ -378,8 +378,9 @@ class CloneMachine(FileMemoryMachine):
     async def send(self, frame: bytes) -> None:
         """Send a frame to the agent.
 
-        The plan of the spec is already set up in the copy. So if the first PLAN contains this plan,
-        this method queues the answer and does not send the PLAN. All later plans go to the agent.
+        The plan of the spec is already set up in the copy. So if the first PLAN frame has the
+        spec's plan, this method queues the answer and does not send the frame. All later PLAN
+        frames go to the agent.
         """
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:
