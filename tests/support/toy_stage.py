@@ -32,9 +32,9 @@ MESSAGES_A_TURN = 8
 class ToyRun:
     """A run that replays synthetic messages in the guest's own time, `speed` times as fast."""
 
-    def __init__(self, request: RunSpec, hub: Hub | None, speed: float) -> None:
-        self.log = RunLog(request.run_id, request.folder.slug)
-        self.request = request
+    def __init__(self, spec: RunSpec, hub: Hub | None, speed: float) -> None:
+        self.log = RunLog(spec.run_id, spec.folder.slug)
+        self.request = spec
         self.hub = hub
         self.send: Callable[[RunLog, Packet], None] = RunLog.add
         self.speed = speed
@@ -192,8 +192,8 @@ class ToyStage:
     async def __aexit__(self, *exc: object) -> None:
         return None
 
-    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
-        run = ToyRun(request, hub, self.speed)
+    def prepare(self, spec: RunSpec, hub: Hub) -> ToyRun:
+        run = ToyRun(spec, hub, self.speed)
         run.state("preparing")
         return run
 
@@ -250,7 +250,7 @@ class ToyStage:
             )
             await asyncio.sleep(0.2 / self.speed)
 
-    def expect(self, request: RunSpec, others: object) -> None:
+    def expect(self, spec: RunSpec, others: object) -> None:
         """It boots nothing, so it prepares nothing."""
 
     def parked(self) -> TemplateCounts:

@@ -79,8 +79,8 @@ def test_lanes_that_fail_are_counted_and_do_not_end_the_measurement(
             LaneStart("", None, False, 0, "the guests' root cannot be made."),
         ]
     )
-    request = read_request(SLUG, "", "", "wall", [])
-    result = run_async(measure_lanes(request, 4, vng=False))
+    spec = read_request(SLUG, "", "", "wall", [])
+    result = run_async(measure_lanes(spec, 4, vng=False))
     assert asked == ["copy", *["boot", "copy"] * 4]
     assert (result.starts, result.reached, result.retries) == (8, 6, 2)
     assert (result.copies, result.copies_asked) == (3, 4)

@@ -32,7 +32,7 @@ from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind
 from duet.guests.clones import TemplateCounts
 from duet.host.feed import Feed
 from duet.host.guests import Others
-from duet.host.requests import first_message
+from duet.host.protocol import first_message
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import Packet
 from duet.processes.cpus import be_prompt
@@ -88,14 +88,12 @@ def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
 class FramesRun:
     """A live run that continues until it is stopped. Implements server.interfaces.QueuedRun."""
 
-    def __init__(
-        self, tables: list[Table], of: int, fps: float, request: RunSpec, hub: Hub
-    ) -> None:
-        self.log = RunLog(request.run_id, request.folder.slug)
+    def __init__(self, tables: list[Table], of: int, fps: float, spec: RunSpec, hub: Hub) -> None:
+        self.log = RunLog(spec.run_id, spec.folder.slug)
         self._tables, self._of, self._fps = tables, of, fps
-        self._arms = request.arms
+        self._arms = spec.arms
         self._stopped = asyncio.Event()
-        self._feed = Feed(first_message(request), lambda packet: hub.publish(self.log, packet))
+        self._feed = Feed(first_message(spec), lambda packet: hub.publish(self.log, packet))
 
     async def perform(self, slot: int = 0) -> None:
         """Publish a frame every 1/fps s, with each table's rows for that part of the run."""
@@ -156,10 +154,10 @@ class FramesStage:
         trace: TracebackType | None,
     ) -> None: ...
 
-    def prepare(self, request: RunSpec, hub: Hub) -> FramesRun:
-        return FramesRun(self._tables, self._of, self._fps, request, hub)
+    def prepare(self, spec: RunSpec, hub: Hub) -> FramesRun:
+        return FramesRun(self._tables, self._of, self._fps, spec, hub)
 
-    def expect(self, request: RunSpec, others: Others) -> None: ...
+    def expect(self, spec: RunSpec, others: Others) -> None: ...
 
     def parked(self) -> TemplateCounts:
         return TemplateCounts()

@@ -23,7 +23,7 @@ from duet.guests.machine import pss_bytes
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
 from duet.session import RunSpec
-from duet.session.lane.request import guest_of
+from duet.session.lane.setup import guest_of
 from tools.bench.results import LanesResult, Quantiles, Target, at_least, at_most, target_lines
 from tools.bench.stored import of_lanes, store
 
@@ -48,8 +48,8 @@ class Idle:
 
 def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
     """Measure, store and print the result; return the exit code."""
-    request = read_request(lesson, arm, "", "wall", [])
-    result = asyncio.run(measure_lanes(request, repeats, vng))
+    spec = read_request(lesson, arm, "", "wall", [])
+    result = asyncio.run(measure_lanes(spec, repeats, vng))
     store(of_lanes(result))
     if as_json:
         emit(result)
@@ -58,29 +58,29 @@ def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
     return 0
 
 
-async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResult:
+async def measure_lanes(spec: RunSpec, repeats: int, vng: bool) -> LanesResult:
     """Run all rounds, then measure the memory of idle copies.
 
     Raises:
         InfraError: the kernel is not built, or the guests' root cannot be built.
     """
-    arm, starts = request.arms[0], []
-    await kernel_sources(request.folder, (arm,), KernelSettings.default())
+    arm, starts = spec.arms[0], []
+    await kernel_sources(spec.folder, (arm,), KernelSettings.default())
     by_vng = vng_rounds(repeats) if vng else set()
     async with Templates(TEMPLATE_BYTES, prepare=prepare_copy) as templates:
-        await timed("first copy", request, arm, templates)  # afterwards a guest is parked
+        await timed("first copy", spec, arm, templates)  # afterwards a guest is parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
             await wait_parked(templates)
-            starts.append(await timed("boot", request, arm, None))
+            starts.append(await timed("boot", spec, arm, None))
             await wait_parked(templates)
-            starts.append(await timed("copy", request, arm, templates))
+            starts.append(await timed("copy", spec, arm, templates))
             if number in by_vng:
                 with environment_variable("DUET_GUEST", "vng"):
-                    starts.append(await timed("vng", request, arm, None))
+                    starts.append(await timed("vng", spec, arm, None))
         await wait_parked(templates)
-        idle = await idle_lanes(request, arm, templates)
-        return result_of(request.folder.slug, arm, starts, idle, templates.counts())
+        idle = await idle_lanes(spec, arm, templates)
+        return result_of(spec.folder.slug, arm, starts, idle, templates.counts())
 
 
 def vng_rounds(repeats: int) -> set[int]:
@@ -89,18 +89,18 @@ def vng_rounds(repeats: int) -> set[int]:
     return {number * repeats // count for number in range(count)}
 
 
-async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
+async def timed(way: str, spec: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
     """Measure how long one start takes. If the start fails, the result contains the error."""
-    start = replace(await first_event(request, arm, templates), way=way)
+    start = replace(await first_event(spec, arm, templates), way=way)
     if start.why:
         note(f"{way}: {start.why}")
     return start
 
 
-async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
+async def idle_lanes(spec: RunSpec, arm: str, templates: Templates) -> Idle:
     """Start IDLE_LANES idle guests, measure their memory, and count how many are copies."""
-    sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
-    wanted = guest_of(spec_of(request, arm), sources[arm], None)
+    sources = await kernel_sources(spec.folder, (arm,), KernelSettings.default(), templates)
+    wanted = guest_of(spec_of(spec, arm), sources[arm], None)
     idle = Idle()
     async with templates.paused(), AsyncExitStack() as stack:
         guests = []

@@ -32,15 +32,15 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[RunSpec]:
     def stale(folder: object, recorded: dict[str, object], *_: object) -> dict[str, object]:
         return {arm: ("x.patch has changed",) for arm in recorded}
 
-    async def record_run(request: RunSpec, path: Path, *rest: object, **how: int) -> None:
-        if request.params.get("seek"):
+    async def record_run(spec: RunSpec, path: Path, *rest: object, **how: int) -> None:
+        if spec.params.get("seek"):
             raise KernelError("the lane died.", remedy="Look.")
-        asked_for.append(request)
+        asked_for.append(spec)
         done.add(path)
 
-    async def record_table(request: RunSpec, *_: object) -> None:
-        asked_for.append(request)
-        done.add(request.folder.folder / "recorded/measured.json")
+    async def record_table(spec: RunSpec, *_: object) -> None:
+        asked_for.append(spec)
+        done.add(spec.folder.folder / "recorded/measured.json")
 
     def fresh(read: Callable[..., object]) -> Callable[..., list[Item]]:
         def some(*given: object) -> list[Item]:

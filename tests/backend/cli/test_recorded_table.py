@@ -44,10 +44,10 @@ def counted() -> Report:
 @pytest.fixture
 def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RunSpec:
     """Of lesson 02 on the count clock, beside two tables that are there already."""
-    request = read_request(SLUG, "rwsem,srcu,srcu-expedited", "", "count", ["hogs=9"])
-    folder = replace(request.folder, folder=tmp_path)
+    spec = read_request(SLUG, "rwsem,srcu,srcu-expedited", "", "count", ["hogs=9"])
+    folder = replace(spec.folder, folder=tmp_path)
     row = {"arm": "rwsem", "n": 5, "ops_per_s": [1.0], "ops_per_s_median": 1.0}
-    older = {name: v for name, v in request.params.items() if name != "exp_holdoff"}
+    older = {name: v for name, v in spec.params.items() if name != "exp_holdoff"}
     tables = [
         {"lesson": SLUG, "source": "recorded", "clock": "count", "workload": "storm",
          "metric": "ops_per_s", "title": "umounts", "better": "higher", "command": "",
@@ -61,7 +61,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RunSpec:
         return Made(plan, counted())
 
     monkeypatch.setattr(recorded_table, "prepare_measurement", prepare)
-    return replace(request, folder=folder)
+    return replace(spec, folder=folder)
 
 
 def test_it_replaces_the_one_of_the_same_run(asked_for: RunSpec) -> None:

@@ -188,7 +188,7 @@ def test_the_replica_prints_the_keys_of_its_help(monkeypatch: pytest.MonkeyPatch
 
 def test_the_x_ray_prints_the_keys_of_its_help_after_its_facts() -> None:
     sample = Sample("gnomes", 1, 5, 2, "host", 7, 0, 0, 0, {}, {}, {"gnomes": 3.0})
-    request = read_request(SLUG, "srcu", "", "", [])
-    printed = result_tree(request, SampleSink(samples=[(sample, 4.0)]))
+    spec = read_request(SLUG, "srcu", "", "", [])
+    printed = result_tree(spec, SampleSink(samples=[(sample, 4.0)]))
     assert printed["gnomes"] == 3
     same_as_help(printed, XrayResult, "xray", more=1)

@@ -18,7 +18,7 @@ import pytest
 from duet.base.errors import InfraError
 from duet.host.fetching import KernelFetcher
 from duet.host.guests import Parking
-from duet.host.requests import first_message
+from duet.host.protocol import first_message
 from duet.host.runs import GuestRun
 from duet.kernels import KernelImage, KernelSettings, inputs, lookup, plan
 from duet.kernels.arms import arm_spec

@@ -13,8 +13,8 @@ import pytest
 
 from duet import messages as m
 from duet.base.errors import InfraError
-from duet.host import requests as packets
-from duet.host import requests as r
+from duet.host import protocol as packets
+from duet.host import protocol as r
 from duet.lessons.load import load
 from duet.lessons.own import with_own
 from duet.messages.codec import batch, pack, pack_line

@@ -18,7 +18,7 @@ from duet.host.judging import NO_DEBUG, Judging
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.measure.model import Condition, Series, Table
-from duet.server.requests import check_judge
+from duet.server.commands import check_judge
 from duet.trials.check.console import Verdict
 
 STORM = lessons.load("02-grace-periods")

@@ -15,7 +15,7 @@ from duet.host.guests import Parking, template_bytes
 from duet.lessons import load as lesson_cache
 from duet.server.director import Prewarmer
 from duet.session import GuestRequest, LaneSource, RunSpec
-from duet.session.lane.request import guest_of
+from duet.session.lane.setup import guest_of
 from tests.support.toy_stage import ToyStage
 
 SLUG = "02-grace-periods"
@@ -31,8 +31,8 @@ class Stage(ToyStage):
         self.expected: list[RunSpec] = []
         self.others: list[RunSpec] = []
 
-    def expect(self, request: RunSpec, others: Any) -> None:
-        self.expected.append(request)
+    def expect(self, spec: RunSpec, others: Any) -> None:
+        self.expected.append(spec)
         self.others += others()
 
 
@@ -63,14 +63,14 @@ def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_whil
     wanted: list[tuple[str, str, bool]] = []
     looked: list[int] = []
 
-    async def sources(request: RunSpec) -> dict[str, LaneSource]:
+    async def sources(spec: RunSpec) -> dict[str, LaneSource]:
         def source(arm: str) -> LaneSource:
             async def park(_: GuestRequest, later: bool) -> None:
-                wanted.append((request.folder.slug, arm, later))
+                wanted.append((spec.folder.slug, arm, later))
 
             return LaneSource(arm, {}, lambda _: None, park=park)  # type: ignore[arg-type,return-value]
 
-        return {arm: source(arm) for arm in request.arms}
+        return {arm: source(arm) for arm in spec.arms}
 
     stage = Stage()
     for slug in (SLUG, "05-cacheline-pingpong"):

@@ -15,10 +15,10 @@ import pytest
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError
 from duet.bundle import open_bundle, write_bundle
-from duet.host import requests as packets
-from duet.host import requests as r
+from duet.host import protocol as packets
+from duet.host import protocol as r
 from duet.host.feed import Feed
-from duet.host.requests import first_message
+from duet.host.protocol import first_message
 from duet.lessons.load import load
 from duet.messages.codec import Packet
 from duet.rpc import limits
@@ -40,8 +40,8 @@ RECORDED = Path("lessons/02-grace-periods/recorded/3-hogs.duet")
 class Host:
     """What a host process does, on guests that follow a script."""
 
-    def __init__(self, request: RunSpec, fleet: Fleet, bundle: bytes) -> None:
-        self.request, self.fleet, self.content = request, fleet, bundle
+    def __init__(self, spec: RunSpec, fleet: Fleet, bundle: bytes) -> None:
+        self.request, self.fleet, self.content = spec, fleet, bundle
         self.session: RunSession | None = None
         self.asked: list[str] = []
         handlers = {"perform": self.perform, "stop": self.stop, "bundle": self.bundle}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from duet.host.requests import Begin
+from duet.host.protocol import Begin
 from duet.rpc import limits
 from duet.rpc.peer import Events, Peer
 from duet.server.hosts.processes import Supervisor

@@ -12,7 +12,7 @@ from duet import messages as m
 from duet.base.errors import InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.view import lesson_tree, read_patch, sections
-from duet.server import requests as checks
+from duet.server import commands as checks
 
 PATCH = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001

@@ -56,9 +56,9 @@ class NumberedStage(ToyStage):
         self.performed: list[int] = []
         """Hogs of each run, in the order in which they began."""
 
-    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
-        self.made.append(request)
-        run = NumberedRun(request, hub, self.speed)
+    def prepare(self, spec: RunSpec, hub: Hub) -> ToyRun:
+        self.made.append(spec)
+        run = NumberedRun(spec, hub, self.speed)
         run.begun, run.halt = self.performed, asyncio.Event()
         run.state("preparing")
         return run

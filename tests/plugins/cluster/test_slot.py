@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from duet.base.errors import InfraError
-from duet.host.requests import Begin
+from duet.host.protocol import Begin
 from duet.plugins.cluster.live import Leases, Slot
 from duet.plugins.cluster.types import Want
 from duet.rpc.peer import Peer

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 
 from duet import messages as m
 from duet.base.errors import InfraError
-from duet.host.requests import packed
+from duet.host.protocol import packed
 from duet.messages.codec import Packet, pack
 from duet.plugins.federation import mirrors, relay
 from duet.plugins.federation.mirrors import Mirror
@@ -164,8 +164,8 @@ def test_a_run_that_broke_is_looked_for_anew(tmp_path: Path, database: str, run_
 class ChangedStage(ToyStage):
     """Its runs say that they have a changed patch."""
 
-    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
-        run = NumberedRun(replace(request, arms=(CHANGED,)), hub, self.speed)
+    def prepare(self, spec: RunSpec, hub: Hub) -> ToyRun:
+        run = NumberedRun(replace(spec, arms=(CHANGED,)), hub, self.speed)
         run.begun, run.halt = [], asyncio.Event()
         run.state("preparing")
         return run

@@ -84,25 +84,25 @@ def record(
     from duet.kernels import KernelSettings
     from duet.session import lesson_shift
 
-    request = read_request(lesson, arms, workload, clock, set or [])
+    spec = read_request(lesson, arms, workload, clock, set or [])
     window = None if whole else window_ms
-    name = name or request.workload
+    name = name or spec.workload
     if not NAME.match(name):
         raise InputError(
             f"'{name:.40}' is not a valid name for a recording.",
             remedy="Use lower-case letters, digits and hyphens.",
         )
-    path = out or request.folder.folder / "recorded" / f"{name}.duet"
+    path = out or spec.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()
-    build_optional(request.folder, request.arms, kernels)
+    build_optional(spec.folder, spec.arms, kernels)
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:
-        shift = lesson_shift(request.folder, request.clock)
-        lanes, size = asyncio.run(record_run(request, path, window, kernels, shift=shift))
-    table = asyncio.run(record_table(request, kernels)) if measured or only_measured else None
+        shift = lesson_shift(spec.folder, spec.clock)
+        lanes, size = asyncio.run(record_run(spec, path, window, kernels, shift=shift))
+    table = asyncio.run(record_table(spec, kernels)) if measured or only_measured else None
     if as_json:
-        emit(_tree(request, path if lanes else None, size, lanes, table))
+        emit(_tree(spec, path if lanes else None, size, lanes, table))
         return 0
     if lanes:
         print(f"Recorded {', '.join(lanes)} into {path} ({size:,} bytes).")
@@ -116,7 +116,7 @@ SEED = 1
 
 
 async def record_run(
-    request: RunSpec,
+    spec: RunSpec,
     path: Path,
     window_ms: int | None,
     kernels: KernelSettings,
@@ -141,17 +141,17 @@ async def record_run(
     from duet.runs.sources import kernel_sources
     from duet.session import Lanes, RunSession
 
-    sources = await kernel_sources(request.folder, request.arms, kernels)
-    marker = workload_of(request.folder.lesson, request.workload).start_marker
+    sources = await kernel_sources(spec.folder, spec.arms, kernels)
+    marker = workload_of(spec.folder.lesson, spec.workload).start_marker
     lanes: dict[str, LaneResult] = {}
     records: dict[str, list[Record]] = {}
     figures_of: dict[str, Figures | None] = {}
     async with Lanes() as guests:
-        for arm in request.arms:
+        for arm in spec.arms:
             note(f"recording {arm}")
-            spec = replace(request.only([arm]), run_id=f"record-{arm}", seed=seed, shift=shift)
+            one = replace(spec.only([arm]), run_id=f"record-{arm}", seed=seed, shift=shift)
             sink = CollectingConsoleSink()
-            session = RunSession(guests, spec, {arm: sources[arm]}, sink)
+            session = RunSession(guests, one, {arm: sources[arm]}, sink)
             lane = (await session.execute()).lanes[arm]
             await guests.close(arm)
             if lane.error is not None:
@@ -167,10 +167,10 @@ async def record_run(
             figures_of[arm] = figures(lane, sink.tables(arm))
             if window_ms is not None:
                 records[arm] = trim(records[arm], marker, window_ms)
-                figures_of[arm] = await _figures(spec, records[arm], sources[arm])
+                figures_of[arm] = await _figures(one, records[arm], sources[arm])
     path.parent.mkdir(parents=True, exist_ok=True)
     how = RecordingFacts(APART, window_ms, shift, seed, figures_of)
-    return lanes, write_run(path, request, lanes, records, kernels, how)
+    return lanes, write_run(path, spec, lanes, records, kernels, how)
 
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
@@ -185,7 +185,7 @@ async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> 
 
 
 def _tree(
-    request: RunSpec,
+    spec: RunSpec,
     path: Path | None,
     size: int,
     lanes: dict[str, LaneResult],
@@ -194,9 +194,9 @@ def _tree(
     return RecordResult(
         file=None if path is None else str(path),
         bytes=size,
-        lesson=request.folder.slug,
-        params=request.params,
-        clock=request.clock,
+        lesson=spec.folder.slug,
+        params=spec.params,
+        clock=spec.clock,
         arms=[
             RecordedArm(
                 arm=arm,

@@ -23,7 +23,7 @@ from duet.server.recordings import MEASURED, read_tables
 from duet.session import RunSpec
 
 
-async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
+async def record_table(spec: RunSpec, kernels: KernelSettings) -> Path:
     """Measure, and store the table with the recordings, replacing an older table of the same run.
 
     On the wall clock there are five runs per arm. On the count clock there are two identical runs
@@ -32,21 +32,21 @@ async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
     """
-    repeats = default_repeats(request.clock)
-    perturbed = PERTURBED if request.clock == "count" else 0
-    plan = replace(measure_plan(request, repeats), perturbed=perturbed)
+    repeats = default_repeats(spec.clock)
+    perturbed = PERTURBED if spec.clock == "count" else 0
+    plan = replace(measure_plan(spec, repeats), perturbed=perturbed)
     measuring = await prepare_measurement(
-        plan, kernels, command_line(request, repeats), lambda step: note(str(step))
+        plan, kernels, command_line(spec, repeats), lambda step: note(str(step))
     )
     report = await measuring.run()
     refuse_nothing(report)
     errors = [error for table in report.tables for error in table.errors.values()]
     if errors:
         raise errors[0]
-    return store_table(request, report, perturbed)
+    return store_table(spec, report, perturbed)
 
 
-def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
+def store_table(spec: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
     """Store the headline metric of a report, replacing an older table of the same run and host.
 
     Args:
@@ -54,11 +54,11 @@ def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") 
         on: name of the other host that measured the report; "" for this host.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
-    message = measured_message(request, report, None, "recorded")
-    if request.folder.lesson.made_by:  # a trial, which only this machine has
+    message = measured_message(spec, report, None, "recorded")
+    if spec.folder.lesson.made_by:  # a trial, which only this machine has
         message = message.model_copy(update={"command": report.command})
-    path = request.folder.folder / "recorded" / MEASURED
-    usual = {name: param.default for name, param in request.folder.lesson.params.items()}
+    path = spec.folder.folder / "recorded" / MEASURED
+    usual = {name: param.default for name, param in spec.folder.lesson.params.items()}
     _put(path, message.model_copy(update={"made": made(report, seeds), "on": on}), usual)
     return path
 

@@ -161,7 +161,7 @@ class CheckedClaim:
         return f"does not hold: {claim_text(self.claim)}{where}: {self.trouble}"
 
 
-def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
+def claims_about(spec: RunSpec, shift: int) -> tuple[list[Claim], bool]:
     """Find the claims about these arms, this workload and this clock.
 
     Returns:
@@ -170,38 +170,38 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
         claims that contradict no knob of the recording, and True. If every claim contradicts a
         knob, it is all claims, and True.
     """
-    lesson = request.folder.lesson
+    lesson = spec.folder.lesson
     first = next(iter(lesson.workloads))
     near = [
         claim
         for claim in lesson.claims
-        if {claim.arm, claim.to or claim.arm} <= set(request.arms)
-        and claim.clock == request.clock
+        if {claim.arm, claim.to or claim.arm} <= set(spec.arms)
+        and claim.clock == spec.clock
         and claim.shift == shift
-        and (claim.workload or first) == request.workload
+        and (claim.workload or first) == spec.workload
     ]
-    if exact := [claim for claim in near if _knobs(request, claim) == _knobs(request)]:
+    if exact := [claim for claim in near if _knobs(spec, claim) == _knobs(spec)]:
         return exact, False
     agreeing = [
         claim
         for claim in near
-        if all(request.params.get(name) == value for name, value in claim.params.items())
+        if all(spec.params.get(name) == value for name, value in claim.params.items())
     ]
     return agreeing or near, bool(near)
 
 
-def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
+def _knobs(spec: RunSpec, claim: Claim | None = None) -> dict[str, int]:
     """Return all knobs except the run's duration, which claims leave open."""
     from duet.lessons.load import knob
 
-    params = request.params
+    params = spec.params
     if claim is not None:
-        params = request.folder.check_params(claim.params, request.clock)
-    duration = knob(request.folder.lesson, "duration")
+        params = spec.folder.check_params(claim.params, spec.clock)
+    duration = knob(spec.folder.lesson, "duration")
     return {name: value for name, value in params.items() if name != duration}
 
 
-def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[CheckedClaim]:
+def check_claims(spec: RunSpec, shift: int, kernels: KernelSettings) -> list[CheckedClaim]:
     """Measure the claims that fit the recording.
 
     Raises:
@@ -209,15 +209,15 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
     """
     from duet.measure.claims import broken
 
-    claims, own_knobs = claims_about(request, shift)
-    plans = {id(claim): _plan(request, claim, own_knobs) for claim in claims}
+    claims, own_knobs = claims_about(spec, shift)
+    plans = {id(claim): _plan(spec, claim, own_knobs) for claim in claims}
     tables: dict[str, Table] = {}
     checked: list[CheckedClaim] = []
     for claim in claims:
         key = _key(plans[id(claim)])
         if key not in tables:
             same = [plan for plan in plans.values() if _key(plan) == key]
-            tables[key] = asyncio.run(_measure(_merged(request, same), kernels))
+            tables[key] = asyncio.run(_measure(_merged(spec, same), kernels))
         table = tables[key]
         errors = [table.errors[a] for a in (claim.arm, claim.to) if a in table.errors]
         trouble = errors[0].sentence if errors else broken(claim, table)
@@ -225,19 +225,19 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
     return checked
 
 
-def _plan(request: RunSpec, claim: Claim, own_knobs: bool) -> MeasurePlan:
+def _plan(spec: RunSpec, claim: Claim, own_knobs: bool) -> MeasurePlan:
     from duet.measure.claims import plan_of_claim
     from duet.measure.plan import default_repeats
 
-    plan = plan_of_claim(request.folder, claim, default_repeats(request.clock))
-    return plan if own_knobs else replace(plan, params=request.params)
+    plan = plan_of_claim(spec.folder, claim, default_repeats(spec.clock))
+    return plan if own_knobs else replace(plan, params=spec.params)
 
 
 def _key(plan: MeasurePlan) -> str:
     return repr((plan.workload, plan.clock, plan.shifts, sorted(plan.params.items())))
 
 
-def _merged(request: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
+def _merged(spec: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
     """Merge the plans of claims under the same condition, so that the claims share runs.
 
     Arms keep the recording's order.
@@ -245,7 +245,7 @@ def _merged(request: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
     wanted = {arm for plan in plans for arm in plan.arms}
     return replace(
         plans[0],
-        arms=tuple(arm for arm in request.arms if arm in wanted),
+        arms=tuple(arm for arm in spec.arms if arm in wanted),
         metrics=frozenset().union(*(plan.metrics or () for plan in plans)),
     )
 
@@ -275,7 +275,7 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
     return RunSpec(folder, arms, manifest.workload, params, manifest.clock)
 
 
-def _again(bundle: Bundle, request: RunSpec, kernels: KernelSettings, out: Path | None) -> Bundle:
+def _again(bundle: Bundle, spec: RunSpec, kernels: KernelSettings, out: Path | None) -> Bundle:
     from duet.bundle import open_bundle
     from duet.cli.record import record_run
 
@@ -283,7 +283,7 @@ def _again(bundle: Bundle, request: RunSpec, kernels: KernelSettings, out: Path 
     with tempfile.TemporaryDirectory(prefix="duet-reproduce-") as scratch:
         path = out or Path(scratch) / "again.duet"
         run = record_run(
-            request, path, manifest.window_ms, kernels, seed=manifest.seed, shift=manifest.shift
+            spec, path, manifest.window_ms, kernels, seed=manifest.seed, shift=manifest.shift
         )
         asyncio.run(run)
         return open_bundle(path)

@@ -90,13 +90,13 @@ def run(
 
     settings = set or []
     traced = not no_trace
-    request = read_request(lesson, arms, workload, clock, settings)
-    build_optional(request.folder, request.arms, KernelSettings.default())
-    report, rows = asyncio.run(measure_request(request, repeats, traced))
+    spec = read_request(lesson, arms, workload, clock, settings)
+    build_optional(spec.folder, spec.arms, KernelSettings.default())
+    report, rows = asyncio.run(measure_request(spec, repeats, traced))
     if as_json:
         emit(result_of(report, rows))
     else:
-        print_table(report, rows, request.folder.lesson)
+        print_table(report, rows, spec.folder.lesson)
     errors = {arm: error for table in report.tables for arm, error in table.errors.items()}
     for arm, error in errors.items():
         note(f"error: {arm}: {error.sentence}\nremedy: {error.remedy}")
@@ -197,7 +197,7 @@ def _ms(ns: float | None) -> str:
 
 
 async def measure_request(
-    request: RunSpec,
+    spec: RunSpec,
     repeats: int,
     traced: bool,
     kernels: KernelSettings | None = None,
@@ -213,8 +213,8 @@ async def measure_request(
     from duet.runs.sources import kernel_sources
 
     settings = kernels or KernelSettings.default()
-    sources = await kernel_sources(request.folder, request.arms, settings)
-    plan = replace(measure_plan(request, repeats), explain=traced)
+    sources = await kernel_sources(spec.folder, spec.arms, settings)
+    plan = replace(measure_plan(spec, repeats), explain=traced)
     rows: dict[str, RunRow] = {}
 
     def progress(step: Progress) -> None:
@@ -233,7 +233,7 @@ async def measure_request(
         rows[one.arm].samples, rows[one.arm].unit = list(one.samples), one.unit
         rows[one.arm].refused = rows[one.arm].refused or one.refused
     refuse_nothing(report)
-    return report, {arm: rows[arm] for arm in request.arms}
+    return report, {arm: rows[arm] for arm in spec.arms}
 
 
 def refuse_nothing(report: Report) -> None:

@@ -45,13 +45,13 @@ from duet.trials.tracing import Tracing, choose, choose_variables
 from duet.trials.write import SHARED_PREFIX, WATCHED, Times, check_target, save_lesson, write_trial
 
 
-async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
+async def measured(spec: RunSpec, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
     """Measure the trial untraced, on the wall clock or on the count clock.
 
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(MeasureArgs(request.folder.slug, clock=request.clock, repeats=repeats or None))
+    plan = read_plan(MeasureArgs(spec.folder.slug, clock=spec.clock, repeats=repeats or None))
     return await _run(plan, kernels, trial)
 
 
@@ -234,23 +234,23 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
     trial = replace(trial, said=(*trial.said, *tracing.said))
     tell(*trial.said, *(f"left out: {sentence}" for sentence in tracing.missing))
     lesson = write_trial(folder, trial, tracing, Times())
-    request = read_request(trial.slug, "", "", trial.clock, [])
+    spec = read_request(trial.slug, "", "", trial.clock, [])
     recording: Path | None = None
     took: dict[str, float] = {}
     unseen: list[str] = []
     if how.record:
         recording = lesson / "recorded" / f"{RECORDING}.duet"
         lanes, _ = asyncio.run(
-            record_run(request, recording, how.window_ms, kernels, refuse=refuse_late)
+            record_run(spec, recording, how.window_ms, kernels, refuse=refuse_late)
         )
         took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
         unseen = blind_lenses(tracing, lanes)
         tell(*unseen)
         tracing = replace(tracing, missing=(*tracing.missing, *unseen))
-    report = asyncio.run(measured(request, how.repeats, kernels, trial)) if how.measure else None
+    report = asyncio.run(measured(spec, how.repeats, kernels, trial)) if how.measure else None
     if report is not None:
         report.remarks += [f"{sentence}." for sentence in (*trial.said, *unseen)]
-    table = store_table(request, report, perturbed(report)) if report else None
+    table = store_table(spec, report, perturbed(report)) if report else None
     if report is not None and trial.watch:
         report.tables += asyncio.run(counted(trial, kernels)).tables
     longest = max(took.values(), default=0.0)

@@ -85,9 +85,9 @@ def xray(
     known = probe_names(load(given[0]).slug)
     if probe not in known:
         raise no_probe(probe, known)
-    request = read_request(*_holding(given))
-    taken = asyncio.run(sample_run(request, Wanted(probe, hz, of, given[0])))
-    tree = result_tree(request, taken)
+    spec = read_request(*_holding(given))
+    taken = asyncio.run(sample_run(spec, Wanted(probe, hz, of, given[0])))
+    tree = result_tree(spec, taken)
     if as_json:
         emit(tree)
     else:
@@ -112,7 +112,7 @@ def _holding(
     return (lesson, arm, name, "wall", settings) if name else given
 
 
-async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
+async def sample_run(spec: RunSpec, wanted: Wanted) -> SampleSink:
     """Run the workload once, and take samples during the run. Only markers are traced.
 
     Raises:
@@ -124,13 +124,13 @@ async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
     from duet.runs.sources import kernel_sources
     from duet.session import Lanes, RunSession
 
-    (arm,) = request.arms
-    sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
+    (arm,) = spec.arms
+    sources = await kernel_sources(spec.folder, spec.arms, KernelSettings.default())
     taken = SampleSink()
-    spec = replace(request, run_id="xray", probes=frozenset(), xray=(wanted,))
+    sampled = replace(spec, run_id="xray", probes=frozenset(), xray=(wanted,))
     async with Lanes() as lanes:
-        session = RunSession(lanes, spec, sources, taken)
-        holds = workload_of(request.folder.lesson, request.workload).input
+        session = RunSession(lanes, sampled, sources, taken)
+        holds = workload_of(spec.folder.lesson, spec.workload).input
         ending = asyncio.create_task(end_when_steady(taken, session)) if holds else None
         try:
             result = await session.execute()
@@ -162,7 +162,7 @@ def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
     return [pair for pair in taken.samples if size_of(pair) == largest][-1]
 
 
-def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
+def result_tree(spec: RunSpec, taken: SampleSink) -> dict[str, object]:
     """Return what `--json` prints: the probe's facts, then XrayResult."""
     import numpy as np
 
@@ -170,11 +170,11 @@ def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
     took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
     facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
     found = XrayResult(
-        lesson=request.folder.slug,
-        arm=request.arms[0],
-        workload=request.workload,
-        clock=request.clock,
-        params=request.params,
+        lesson=spec.folder.slug,
+        arm=spec.arms[0],
+        workload=spec.workload,
+        clock=spec.clock,
+        params=spec.params,
         probe=sample.probe,
         largest_sample=CHOICE,
         rows=sample.n,

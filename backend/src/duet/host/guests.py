@@ -26,7 +26,7 @@ from duet.kernels import KernelSettings
 from duet.rpc.peer import Tasks
 from duet.runs.sources import kernel_sources
 from duet.session import LaneSource, RunSpec
-from duet.session.lane.request import guest_of
+from duet.session.lane.setup import guest_of
 
 LOG = logging.getLogger("duet.clones")
 LATER_S = 20.0
@@ -38,10 +38,10 @@ kernels may appear, or memory may become free."""
 Others = Callable[[], Sequence[RunSpec]]
 
 
-def _key(request: RunSpec) -> Hashable:
+def _key(spec: RunSpec) -> Hashable:
     """Return a key that is equal for identical requests."""
-    knobs = tuple(sorted(request.params.items()))
-    return request.folder.slug, request.arms, request.workload, knobs, request.clock
+    knobs = tuple(sorted(spec.params.items()))
+    return spec.folder.slug, spec.arms, spec.workload, knobs, spec.clock
 
 
 class Parking:
@@ -83,31 +83,31 @@ class Parking:
         async with self.templates.paused():
             yield
 
-    async def sources(self, request: RunSpec) -> dict[str, LaneSource]:
+    async def sources(self, spec: RunSpec) -> dict[str, LaneSource]:
         """Return the guest sources for a run's lanes. The kernels must be on this host.
 
         Raises:
             InfraError: a kernel is not built, or the guests' root cannot be built.
         """
         return await kernel_sources(
-            request.folder, request.arms, self._settings, templates=self.templates
+            spec.folder, spec.arms, self._settings, templates=self.templates
         )
 
-    async def fetch_sources(self, request: RunSpec) -> dict[str, LaneSource]:
+    async def fetch_sources(self, spec: RunSpec) -> dict[str, LaneSource]:
         """Fetch missing kernels, then return the guest sources for a run's lanes.
 
         Raises:
             InfraError: a kernel is not built or cannot be fetched, or the guests' root cannot be
                 built.
         """
-        await self._fetch(request.folder, request.arms, self._settings)
-        return await self.sources(request)
+        await self._fetch(spec.folder, spec.arms, self._settings)
+        return await self.sources(spec)
 
     def counts(self) -> TemplateCounts:
         """Return the counts of templates; all are 0 if every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
-    def expect(self, request: RunSpec, others: Others) -> None:
+    def expect(self, spec: RunSpec, others: Others) -> None:
         """Request templates for a run.
 
         The templates are made one after another while no lane runs.
@@ -119,18 +119,18 @@ class Parking:
         if self.templates is None:
             return
         # If `_expected` contains the request's key, another page has already opened the lesson.
-        if _key(request) not in self._expected:
-            self._expected.add(_key(request))
-            self._tasks.spawn(self._expect_once(request), f"expect {request.folder.slug}")
+        if _key(spec) not in self._expected:
+            self._expected.add(_key(spec))
+            self._tasks.spawn(self._expect_once(spec), f"expect {spec.folder.slug}")
         if not self._looking:
             self._looking = True
             self._tasks.spawn(self._expect_others(others), "expect other lessons")
 
-    async def _expect_once(self, request: RunSpec) -> None:
+    async def _expect_once(self, spec: RunSpec) -> None:
         try:
-            await self._expect(request)
+            await self._expect(spec)
         finally:
-            self._expected.remove(_key(request))
+            self._expected.remove(_key(spec))
 
     async def _expect_others(self, others: Others) -> None:
         try:
@@ -141,21 +141,21 @@ class Parking:
         finally:
             self._looking = False
 
-    async def _expect(self, request: RunSpec, later: bool = False) -> None:
-        if request.clock != "wall":
+    async def _expect(self, spec: RunSpec, later: bool = False) -> None:
+        if spec.clock != "wall":
             return
         try:
-            sources = await (self.sources if later else self.fetch_sources)(request)
-            for arm in reversed(request.arms):  # reversed, because the last request is served first
+            sources = await (self.sources if later else self.fetch_sources)(spec)
+            for arm in reversed(spec.arms):  # reversed, because the last request is served first
                 source = sources[arm]
                 plugin = None
-                if request.scope and source.scope:
-                    plugin = await source.scope(request.scope)
+                if spec.scope and source.scope:
+                    plugin = await source.scope(spec.scope)
                 if source.park is not None:
-                    await source.park(guest_of(request, source, plugin), later)
+                    await source.park(guest_of(spec, source, plugin), later)
         except DuetError as error:
             # If viewers start this run, the run reports the error to them.
-            LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)
+            LOG.info("%s: no guest is parked: %s", spec.folder.slug, error.sentence)
 
 
 # Number of concurrent live runs, and memory size for templates.

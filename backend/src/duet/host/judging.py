@@ -159,48 +159,48 @@ async def _stoppable(work: Callable[[Event], Made]) -> Made:
 # Plan and table of the page's measurement. Pure.
 
 
-def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
+def measure_plan(spec: RunSpec, repeats: int) -> MeasurePlan:
     """Return the plan that measures a lesson's headline metric for the page's table."""
-    clock = request.clock
-    chosen = headline(request.folder.lesson, request.workload, clock)
+    clock = spec.clock
+    chosen = headline(spec.folder.lesson, spec.workload, clock)
     return MeasurePlan(
-        folder=request.folder,
-        arms=request.arms,
-        workload=request.workload,
+        folder=spec.folder,
+        arms=spec.arms,
+        workload=spec.workload,
         clock=clock,
-        params=request.params,
+        params=spec.params,
         repeats=repeats,
         metrics=frozenset({chosen}),
     )
 
 
 def measured_message(
-    request: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
+    spec: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
     """Return the message with the table: partial for a Progress, final for a Report."""
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
-    metric = headline(request.folder.lesson, request.workload, table.condition.clock)
+    metric = headline(spec.folder.lesson, spec.workload, table.condition.clock)
     host = report.host
     hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
-        lesson=request.folder.slug,
+        lesson=spec.folder.slug,
         run_id=run_id,
         source=source,
-        clock=request.clock,
-        params=request.params,
-        workload=request.workload,
+        clock=spec.clock,
+        params=spec.params,
+        workload=spec.workload,
         metric=metric,
-        title=request.folder.lesson.metrics[metric].title,
-        better=request.folder.lesson.metrics[metric].better,
+        title=spec.folder.lesson.metrics[metric].title,
+        better=spec.folder.lesson.metrics[metric].better,
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_words(report, metric),
         host=f"{host.get('cpu', 'unknown CPU')}, {host.get('cpus', '?')} CPUs, "
         f"Linux {host.get('kernel', '?')}{hardware}",
         command=command_line(
-            request, max((one.n for one in series), default=1), table.condition.shift or 0
+            spec, max((one.n for one in series), default=1), table.condition.shift or 0
         ),
         done=step.done if isinstance(step, Progress) else 1,
         total=step.total if isinstance(step, Progress) else 1,
@@ -250,17 +250,17 @@ def _verdict(one: Series, table: Table) -> str:
     return found[0].verdict if found[0].verdict == "no difference proven" else ""
 
 
-def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
+def command_line(spec: RunSpec, repeats: int, shift: int = 0) -> str:
     """Return the shell command that repeats this measurement."""
     knobs = [
         f"--set {name}={value}"
-        for name, value in request.params.items()
-        if value != request.folder.lesson.params[name].default
+        for name, value in spec.params.items()
+        if value != spec.folder.lesson.params[name].default
     ]
-    words = ["./duet measure", request.folder.slug, f"--arms {','.join(request.arms)}"]
-    words += [f"--workload {request.workload}", f"--clock {request.clock}", *knobs]
+    words = ["./duet measure", spec.folder.slug, f"--arms {','.join(spec.arms)}"]
+    words += [f"--workload {spec.workload}", f"--clock {spec.clock}", *knobs]
     words.append(f"--repeats {max(repeats, 1)}")
-    words += [f"--shift {shift}"] if request.clock == "count" else []
+    words += [f"--shift {shift}"] if spec.clock == "count" else []
     return " ".join(words)
 
 

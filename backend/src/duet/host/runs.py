@@ -16,7 +16,7 @@ from duet import messages as m
 from duet.base.budgets import SLOT_GUESTS
 from duet.base.errors import InputError
 from duet.guests.clones import TemplateCounts
-from duet.host import requests as r
+from duet.host import protocol as r
 from duet.host.feed import Feed
 from duet.host.fetching import FetchKernels, fetch_nothing
 from duet.host.guests import Others, Parking, template_bytes
@@ -60,18 +60,18 @@ class GuestRun:
         pool: Lanes,
         parking: Parking,
         settings: KernelSettings,
-        request: RunSpec,
+        spec: RunSpec,
         first: m.Run,
         send: Callable[[Packet], None],
         together: bool = False,
     ) -> None:
         self._pool, self._parking, self._settings = pool, parking, settings
-        self._request = request
+        self._request = spec
         self._session: RunSession | None = None
         self._result: RunResult | None = None
         self._stopping = asyncio.Event()
         self._waits = together
-        self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
+        self._feed = Feed(first, send, vcpus=cpus(spec.folder.lesson, spec.params))
 
     async def perform(self) -> None:
         """Copy or boot missing guests, run the lanes and drain them.
@@ -224,7 +224,7 @@ class HostGuests:
 
     def prepare(
         self,
-        request: RunSpec,
+        spec: RunSpec,
         slot: int,
         send: Callable[[Packet], None],
         lanes: Sequence[str] = (),
@@ -238,16 +238,16 @@ class HostGuests:
         Raises:
             InputError: the run has no such lane.
         """
-        first = r.first_message(request)
+        first = r.first_message(spec)
         pool = self._pools[slot]
-        here = request.only(lanes) if lanes else request
+        here = spec.only(lanes) if lanes else spec
         return GuestRun(
             pool, self._parking, self._settings, here, first, send, together=bool(lanes)
         )
 
-    def expect(self, request: RunSpec, others: Others) -> None:
+    def expect(self, spec: RunSpec, others: Others) -> None:
         """Request templates for a likely run, then for other runs (Parking.expect)."""
-        self._parking.expect(request, others)
+        self._parking.expect(spec, others)
 
     def parked(self) -> TemplateCounts:
         """Return the template counts."""

@@ -16,7 +16,7 @@ from typing import Final
 from duet import messages as m
 from duet.base.errors import DuetError, InputError
 from duet.base.logs import about
-from duet.host import requests as r
+from duet.host import protocol as r
 from duet.host.fetching import FetchKernels, fetch_nothing
 from duet.host.runs import GuestRun, HostGuests
 from duet.kernels import KernelSettings

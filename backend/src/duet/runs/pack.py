@@ -76,7 +76,7 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
 
 
 def arm_entry(
-    request: RunSpec, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
+    spec: RunSpec, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
 ) -> ArmEntry:
     """Return a lane's entry in the manifest.
 
@@ -85,9 +85,9 @@ def arm_entry(
             complete run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
-    arm = request.folder.arm(lane.arm)
-    changed = [lane.arm] if lane.arm in request.folder.changes else []
-    image = find_image(request.folder, lane.arm, settings)
+    arm = spec.folder.arm(lane.arm)
+    changed = [lane.arm] if lane.arm in spec.folder.changes else []
+    image = find_image(spec.folder, lane.arm, settings)
     loss = {"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)}
     return ArmEntry(
         name=arm.name,
@@ -97,7 +97,7 @@ def arm_entry(
         kernel=image.manifest.model_dump(mode="json"),
         kernel_version=lane.kernel or image.manifest.kernel_version,
         config_sha256=image.manifest.config_sha256,
-        symbols=lesson_symbols(request.folder, image),
+        symbols=lesson_symbols(spec.folder, image),
         loss=loss | dict(lane.lost_by_place),
         truncated=truncated,
         figures=given_figures or (None if truncated else figures(lane)),
@@ -130,23 +130,21 @@ class RecordingFacts:
 
 
 def make_manifest(
-    request: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: RecordingFacts
+    spec: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: RecordingFacts
 ) -> Manifest:
     results = list(lanes)
     facts = next((lane.facts for lane in results if lane.facts), None)
     accel = {"accel": str(facts.accel)} if facts else {}
     return Manifest(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        lesson=request.folder.slug,
-        clock=request.clock,
-        shift=how.shift if request.clock == "count" else 0,
+        lesson=spec.folder.slug,
+        clock=spec.clock,
+        shift=how.shift if spec.clock == "count" else 0,
         seed=how.seed,
-        params=request.params,
-        workload=request.workload,
+        params=spec.params,
+        workload=spec.workload,
         window_ms=how.window_ms,
-        arms=tuple(
-            arm_entry(request, lane, settings, how.figures.get(lane.arm)) for lane in results
-        ),
+        arms=tuple(arm_entry(spec, lane, settings, how.figures.get(lane.arm)) for lane in results),
         left_out=dict(how.left_out),
         host=host_fingerprint() | accel | {"lanes": how.lanes},
         versions={
@@ -159,21 +157,21 @@ def make_manifest(
 
 def write_run(
     path: Path,
-    request: RunSpec,
+    spec: RunSpec,
     lanes: Mapping[str, LaneResult],
     records: Mapping[str, Iterable[Record]],
     settings: KernelSettings,
     how: RecordingFacts,
 ) -> int:
     """Write the lanes of a run as a bundle; return its size in bytes."""
-    manifest = make_manifest(request, lanes.values(), settings, how)
+    manifest = make_manifest(spec, lanes.values(), settings, how)
     patches = {
-        file.name: file.read_bytes() for arm in lanes for file in request.folder.patch_files(arm)
+        file.name: file.read_bytes() for arm in lanes for file in spec.folder.patch_files(arm)
     }
     return write_bundle(path, manifest, records, patches)
 
 
-def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) -> bytes | None:
+def bundle_bytes(spec: RunSpec, result: RunResult, settings: KernelSettings) -> bytes | None:
     """Return a live run as a bundle, or None if all lanes failed or have no transcript."""
     lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:
@@ -185,11 +183,11 @@ def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) 
         path = folder / "run.duet"
         write_run(
             path,
-            request,
+            spec,
             lanes,
             records,
             settings,
-            RecordingFacts(TOGETHER, shift=request.shift, left_out=left_out),
+            RecordingFacts(TOGETHER, shift=spec.shift, left_out=left_out),
         )
         return path.read_bytes()
 

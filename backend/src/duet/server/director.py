@@ -18,11 +18,7 @@ from duet.messages.codec import pack
 from duet.runs.sources import MeasureRequest
 from duet.server.archive import ArchivedRuns, Archiver, PinnedRuns
 from duet.server.builds import BuildTask
-from duet.server.hosts.door import HostDoor
-from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
-from duet.server.lessons import LessonCache, LessonOpener, lanes_of, lesson_card
-from duet.server.own_arms import NONE_HERE, Changing, OwnArms, OwnLessons
-from duet.server.requests import (
+from duet.server.commands import (
     NO_GUESTS,
     check_start,
     denied,
@@ -30,6 +26,10 @@ from duet.server.requests import (
     read_start,
     refuse_guests,
 )
+from duet.server.hosts.door import HostDoor
+from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
+from duet.server.lessons import LessonCache, LessonOpener, lanes_of, lesson_card
+from duet.server.own_arms import NONE_HERE, Changing, OwnArms, OwnLessons
 from duet.server.runs import LiveRuns, RunFinder
 from duet.server.services import Core, Maker, Services, makers
 from duet.session import RunSpec

@@ -98,11 +98,11 @@ class Stage(Protocol):
         """Whether a run's file must be saved before the next run in the same slot starts."""
         ...
 
-    def prepare(self, request: RunSpec, hub: Hub) -> QueuedRun:
+    def prepare(self, spec: RunSpec, hub: Hub) -> QueuedRun:
         """Make a run that publishes into the hub."""
         ...
 
-    def expect(self, request: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
+    def expect(self, spec: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
         """Prepare for a run that may be requested soon, then for other runs.
 
         Pages do not show these preparations.

@@ -73,7 +73,7 @@ class FirstEvent(SessionSink):
 
 
 async def first_event(
-    request: RunSpec,
+    spec: RunSpec,
     arm: str,
     templates: Templates | None,
     sink: FirstEvent | None = None,
@@ -87,12 +87,12 @@ async def first_event(
     """
     sink, guests = sink or FirstEvent(), list[Guest]()
     try:
-        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
+        sources = await kernel_sources(spec.folder, (arm,), KernelSettings.default(), templates)
         source = recording_guests(sources[arm], guests)
         # As on a server, no guest copies are prepared during a run.
         paused = templates.paused() if templates else nullcontext()
         async with paused, Lanes() as lanes:
-            session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
+            session = RunSession(lanes, spec_of(spec, arm), {arm: source}, sink)
             began = time.monotonic()
             running = asyncio.create_task(session.execute(), name=f"bench {arm}")
             seen = asyncio.create_task(sink.seen.wait(), name="first event")
@@ -122,9 +122,9 @@ def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
     return replace(source, guest=guest)
 
 
-def spec_of(request: RunSpec, arm: str) -> RunSpec:
+def spec_of(spec: RunSpec, arm: str) -> RunSpec:
     """Return the same run with only one lane, as the page would request it."""
-    return replace(request.only([arm]), run_id="bench")
+    return replace(spec.only([arm]), run_id="bench")
 
 
 async def wait_parked(templates: Templates) -> None:

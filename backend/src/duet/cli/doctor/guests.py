@@ -23,7 +23,7 @@ from duet.lessons.load import cpus
 from duet.runs.selftest import shortest_run
 from duet.runs.sources import kernel_sources
 from duet.session import Contention, RunSpec, contention_bound
-from duet.session.lane.request import guest_of
+from duet.session.lane.setup import guest_of
 
 NO_COPY: Final = "Lanes boot as before; the server's log says why a copy failed."
 CALM: Final = "End other work on this host, or give it more CPUs."

@@ -46,35 +46,33 @@ def read_plan(given: MeasureArgs) -> MeasurePlan:
             "a measurement needs a lesson.",
             remedy=f"Choose from: {', '.join(slugs())}; or use --published for all.",
         )
-    request = read_request(
-        given.lesson, given.arms, given.workload, given.clock, list(given.settings)
-    )
-    if len(request.arms) < 2:
+    spec = read_request(given.lesson, given.arms, given.workload, given.clock, list(given.settings))
+    if len(spec.arms) < 2:
         raise InputError(
-            f"a comparison needs two arms, but got only '{request.arms[0]}'.",
-            remedy=f"Choose from: {', '.join(a.name for a in request.folder.lesson.arms)}.",
+            f"a comparison needs two arms, but got only '{spec.arms[0]}'.",
+            remedy=f"Choose from: {', '.join(a.name for a in spec.folder.lesson.arms)}.",
         )
-    count = request.clock == "count"
-    sweep = read_sweep(given.sweep, request.folder, request.params, request.clock)
+    count = spec.clock == "count"
+    sweep = read_sweep(given.sweep, spec.folder, spec.params, spec.clock)
     if sweep and sweep[0] in parse_settings(list(given.settings)):
         raise InputError(
             f"'{sweep[0]}' is both set and swept.",
             remedy=f"Leave out --set {sweep[0]}=..., or --sweep.",
         )
-    params, metrics = request.params, None
+    params, metrics = spec.params, None
     if count:
-        params = with_vcpus(request.folder, params, parse_settings(list(given.settings)))
-        if shares_thread(request.folder, params, sweep):
-            metrics = untraced(request.folder, request.workload)
+        params = with_vcpus(spec.folder, params, parse_settings(list(given.settings)))
+        if shares_thread(spec.folder, params, sweep):
+            metrics = untraced(spec.folder, spec.workload)
     return MeasurePlan(
-        folder=request.folder,
-        arms=request.arms,
-        workload=request.workload,
-        clock=request.clock,
+        folder=spec.folder,
+        arms=spec.arms,
+        workload=spec.workload,
+        clock=spec.clock,
         params=params,
-        repeats=read_repeats(given.repeats, request.clock),
-        shifts=read_shifts(given.shift, request.clock)
-        or default_shifts(request.folder.lesson, request.clock),
+        repeats=read_repeats(given.repeats, spec.clock),
+        shifts=read_shifts(given.shift, spec.clock)
+        or default_shifts(spec.folder.lesson, spec.clock),
         sweep=sweep,
         perturbed=PERTURBED if count else 0,
         metrics=metrics,

@@ -68,7 +68,7 @@ class LineFilter:
 
 
 def table_tree(
-    request: RunSpec,
+    spec: RunSpec,
     microscope: MicroscopeRequest,
     scope: ScopeResult,
     top: int,
@@ -95,11 +95,11 @@ def table_tree(
     if only is not None:
         shown = [line for line in lines if _lies_on(line, only.places(scope))]
     found = MicroscopeResult(
-        lesson=request.folder.slug,
-        arm=request.arms[0],
-        workload=request.workload,
-        clock=request.clock,
-        params=request.params,
+        lesson=spec.folder.slug,
+        arm=spec.arms[0],
+        workload=spec.workload,
+        clock=spec.clock,
+        params=spec.params,
         evidence="counted",
         functions=list(microscope.functions),
         operation=microscope.operation or None,
@@ -336,8 +336,8 @@ def read_microscope_request(
     arms = [one.name for one in whole.arms]
     arm = arm or ("stock" if "stock" in arms else arms[0])
     chosen = workload or (own.workloads[0] if own else "")
-    request = read_request(lesson, arm, chosen, "wall", settings)
-    aim = own if own and own.probe and request.workload in own.workloads else None
+    spec = read_request(lesson, arm, chosen, "wall", settings)
+    aim = own if own and own.probe and spec.workload in own.workloads else None
     if operation.startswith(FROM_TO) or operation.endswith(FROM_TO):
         raise InputError(
             f"--operation needs a function before and after '..', but got '{operation:.60}'.",
@@ -346,16 +346,16 @@ def read_microscope_request(
     if not names:
         assert own is not None
         if not operation:
-            return request, MicroscopeRequest(own.functions, own.operation, aim, True, own.until)
+            return spec, MicroscopeRequest(own.functions, own.operation, aim, True, own.until)
         names = own.functions
     # Functions that begin or end operations are always watched.
     first, _, last = operation.partition(FROM_TO)
     op = first or (own.operation if own and own.operation in names else "")
     ends = [end for end in (op, last) if end]
-    return request, MicroscopeRequest(tuple(dict.fromkeys((*names, *ends))), op, aim, True, last)
+    return spec, MicroscopeRequest(tuple(dict.fromkeys((*names, *ends))), op, aim, True, last)
 
 
-async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) -> LineFilter:
+async def read_line(spec: RunSpec, microscope: MicroscopeRequest, name: str) -> LineFilter:
     """Return the cache lines to show: those of a variable, or of a field of the watched object.
 
     Raises:
@@ -364,13 +364,13 @@ async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) 
     """
     if microscope.aim is not None and name.startswith(f"{microscope.aim.object.split()[-1]}."):
         return LineFilter(name, (), name.partition(".")[2])
-    (arm,) = request.arms
-    image = await asyncio.to_thread(find_image, request.folder, arm, KernelSettings.default())
+    (arm,) = spec.arms
+    image = await asyncio.to_thread(find_image, spec.folder, arm, KernelSettings.default())
     return LineFilter(name, variable_ranges(image.vmlinux, name))
 
 
 async def count_run(
-    request: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
+    spec: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
     """Run the workload once and count accesses. Return the counts and the workload's output.
 
@@ -380,11 +380,11 @@ async def count_run(
     Raises:
         DuetError: the lane failed, or the microscope saw nothing.
     """
-    (arm,) = request.arms
-    sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
-    spec = replace(request, run_id="microscope", probes=frozenset(), microscope=microscope)
+    (arm,) = spec.arms
+    sources = await kernel_sources(spec.folder, spec.arms, KernelSettings.default())
+    counted = replace(spec, run_id="microscope", probes=frozenset(), microscope=microscope)
     async with Lanes() as lanes:
-        session = RunSession(lanes, spec, sources, sink or ConsoleSink())
+        session = RunSession(lanes, counted, sources, sink or ConsoleSink())
         result = (await session.execute()).lanes[arm]
     if result.error is not None:
         raise result.error

@@ -54,25 +54,25 @@ def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -
     return {name: value for name, value in params.items() if usual.get(name) != value}
 
 
-def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
+def facts_of(spec: RunSpec, step: str, number: int, member: str) -> TryFacts:
     """Make a new try that has no run yet.
 
     Raises:
         InputError: the lesson has no such step.
     """
-    folder = request.folder
-    arms = (*request.arms, *request.missing)
+    folder = spec.folder
+    arms = (*spec.arms, *spec.missing)
     changed = [folder.arm(arm).summary or folder.arm(arm).title for arm in are_changed(arms)]
     scene = step_of(folder.lesson, step)
     return TryFacts(
         number=number,
         lesson=folder.slug,
         step=step,
-        workload=request.workload,
-        clock=request.clock,
+        workload=spec.workload,
+        clock=spec.clock,
         arms=arms,
-        params=dict(request.params),
-        turned=turned(folder.lesson, scene, request.params, request.clock),
+        params=dict(spec.params),
+        turned=turned(folder.lesson, scene, spec.params, spec.clock),
         summary="; ".join(changed)[:SUMMARY_CHARS],
         run_id="",
         asked_s=time.time(),

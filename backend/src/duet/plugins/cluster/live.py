@@ -11,7 +11,7 @@ from dataclasses import astuple, replace
 
 from duet.base.errors import DuetError, InfraError, printable
 from duet.guests.clones import TemplateCounts
-from duet.host import requests as r
+from duet.host import protocol as r
 from duet.plugins.cluster.lease import Lease
 from duet.plugins.cluster.program import environment
 from duet.plugins.cluster.types import Pool, Program, Refusal, Want

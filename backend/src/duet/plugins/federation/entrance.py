@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from duet import messages as m
 from duet.base.access import Visitor
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.host.requests import packed, read
+from duet.host.protocol import packed, read
 from duet.messages.codec import Packet
 from duet.plugins.classroom.refusals import FULL, not_here, refusal
 from duet.plugins.federation import wire

@@ -19,7 +19,7 @@ from pydantic import JsonValue, ValidationError
 
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError
-from duet.host.requests import SEQ_BYTES, read_packet
+from duet.host.protocol import SEQ_BYTES, read_packet
 from duet.lessons.own import are_changed
 from duet.messages.codec import Packet, failure, pack
 from duet.plugins.federation.limits import HAS_RUN_S, MIRRORS, RUN_S

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from duet import messages as m
 from duet.base.access import Person, Role, RoleName, Visitor
-from duet.host.requests import Part, read
+from duet.host.protocol import Part, read
 from duet.messages.codec import MAX_CLIENT_BYTES, Packet, unpack_client
 from duet.plugins.classroom import messages as cm
 from duet.plugins.federation.limits import BODY_BYTES, PAGES

@@ -176,28 +176,26 @@ def _own_jobs(
     folder: LessonFolder, asked: Asked, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
     """Return the jobs of one condition, one job for each setting of the count clock."""
-    request = read_request(
-        folder.slug, asked.arms, asked.workload, asked.clock, list(asked.settings)
-    )
+    spec = read_request(folder.slug, asked.arms, asked.workload, asked.clock, list(asked.settings))
     ready = ready_arms(folder, kernels)
-    arms = tuple(arm for arm in request.arms if ready[arm])
-    left_out += [f"{folder.slug}, {arm}: not built" for arm in request.arms if arm not in arms]
+    arms = tuple(arm for arm in spec.arms if ready[arm])
+    left_out += [f"{folder.slug}, {arm}: not built" for arm in spec.arms if arm not in arms]
     if len(arms) < 2:
         return []
     plan = MeasurePlan(
         folder=folder,
         arms=arms,
-        workload=request.workload,
-        clock=request.clock,
-        params=request.params,
-        repeats=default_repeats(request.clock),
-        perturbed=PERTURBED if request.clock == "count" else 0,
+        workload=spec.workload,
+        clock=spec.clock,
+        params=spec.params,
+        repeats=default_repeats(spec.clock),
+        perturbed=PERTURBED if spec.clock == "count" else 0,
     )
     every = {name for arm in arms for name in metrics_of(plan, arm)}
     watched = {name for arm in arms for name in metrics_of(plan, arm, ("microscope",))}
     left_out += [f"{folder.slug}: {name}, which the microscope counts" for name in sorted(watched)]
     plan = replace(plan, metrics=frozenset(every - watched))
-    shifts = default_shifts(folder.lesson, request.clock)
+    shifts = default_shifts(folder.lesson, spec.clock)
     return [_job(replace(plan, shifts=(shift,)), published=False, needs_cpus=1) for shift in shifts]
 
 

@@ -20,8 +20,8 @@ from typing import NamedTuple, Protocol
 from duet.base.errors import DuetError, InfraError
 from duet.confine.control_groups import sweep_groups
 from duet.guests.clones import TemplateCounts
-from duet.host import requests as r
-from duet.host.requests import Begin
+from duet.host import protocol as r
+from duet.host.protocol import Begin
 from duet.processes import cpus as own_cpus
 from duet.processes.owned import OwnedProcess
 from duet.rpc import limits

@@ -18,7 +18,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.guests.clones import TemplateCounts
-from duet.host import requests as r
+from duet.host import protocol as r
 from duet.kernels import KernelSettings
 from duet.messages.codec import Packet, pack
 from duet.rpc import limits
@@ -318,19 +318,19 @@ Answer = TypeVar("Answer")
 class HostedRun:
     """A live run (implements server.interfaces.QueuedRun)."""
 
-    def __init__(self, hosts: Hosts, request: RunSpec, hub: Hub) -> None:
-        self.log = RunLog(request.run_id, request.folder.slug)
+    def __init__(self, hosts: Hosts, spec: RunSpec, hub: Hub) -> None:
+        self.log = RunLog(spec.run_id, spec.folder.slug)
         self._hosts = hosts
-        self._request = request
+        self._request = spec
         self._hub = hub
-        self._first = first = r.first_message(request)
+        self._first = first = r.first_message(spec)
         self._shares = Shares((), first, ())
         self._merged = Merged(first, 0)
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
         self._publish(first.model_copy(update={"message": "This run is waiting for its turn."}))
-        self._publish_all(not_built(request.run_id, request.missing))
+        self._publish_all(not_built(spec.run_id, spec.missing))
 
     def _publish(self, message: m.ServerMessage) -> None:
         self._send(pack(message))
@@ -522,15 +522,15 @@ class HostStage:
     def saves_first(self) -> bool:
         return self._hosts is not None and self._hosts.saves_first
 
-    def prepare(self, request: RunSpec, hub: Hub) -> HostedRun:
+    def prepare(self, spec: RunSpec, hub: Hub) -> HostedRun:
         """Make a run that publishes into the hub."""
-        return HostedRun(self.hosts, request, hub)
+        return HostedRun(self.hosts, spec, hub)
 
-    def expect(self, request: RunSpec, others: Others) -> None:
+    def expect(self, spec: RunSpec, others: Others) -> None:
         """Park guests for a likely run, and then for `others`, while nothing runs."""
         if self._hosts is None:
             return
-        self._expected = (request, others)
+        self._expected = (spec, others)
         if not self._expecting:
             self._expecting = True
             self._tasks.spawn(self._expect_all(), "expect runs")
@@ -546,10 +546,10 @@ class HostStage:
         finally:
             self._expecting = False
 
-    async def _expect_one(self, request: RunSpec) -> None:
-        places = await self.hosts.ready(0, lanes=len(request.arms))
-        for place, arms in zip(places, divide_lanes(request.arms, len(places)), strict=True):
-            what = await asyncio.to_thread(r.sent_run, request.only(arms))
+    async def _expect_one(self, spec: RunSpec) -> None:
+        places = await self.hosts.ready(0, lanes=len(spec.arms))
+        for place, arms in zip(places, divide_lanes(spec.arms, len(places)), strict=True):
+            what = await asyncio.to_thread(r.sent_run, spec.only(arms))
             place.peer.note("expect", r.Expect(what=what).packed())
 
     async def _answer_others(self, body: bytes, event: Events) -> bytes:

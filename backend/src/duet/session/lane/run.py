@@ -27,7 +27,7 @@ from duet.session.lane.child import LaneChild, retire
 from duet.session.lane.guest import Faults, Lane, Lanes
 from duet.session.lane.intake import Batches, LaneIntake
 from duet.session.lane.lenses import LaneLenses, OnHold, no_hold
-from duet.session.lane.request import Outcome, course_of, engine_of, guest_of, plan_of
+from duet.session.lane.setup import Outcome, course_of, engine_of, guest_of, plan_of
 from duet.session.lane.state import Action, Course, Fail, Inputs, LaneMachine, Output, Report
 from duet.session.limits import Limits
 from duet.session.pipeline import LanePipeline

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Encode requests to a host process. They contain lessons as names, and changes as text."""
+"""Messages between a server and its host processes. Requests contain lessons as names, and changes
+as text.
+"""
 
 from __future__ import annotations
 
