@@ -27,18 +27,28 @@ from duet.messages.base import (
     lasting_types,
     models,
 )
-from duet.messages.commands import Ack, Again, Do, Hold, Measure, Open, Start, Stop, TakeControl
-from duet.messages.lesson import (
+from duet.messages.commands import (
     CHANGE_CHARS,
-    Build,
+    Ack,
+    Again,
     Change,
+    Do,
+    DropChange,
+    Hold,
+    Judge,
+    Measure,
+    Open,
+    Start,
+    Stop,
+    TakeControl,
+)
+from duet.messages.lesson import (
+    Build,
     Changed,
     ChangePhase,
-    DropChange,
     Heartbeat,
     Held,
     Hello,
-    Judge,
     Judged,
     JudgedLine,
     JudgePhase,

@@ -11,6 +11,9 @@ from duet.base.access import Action
 from duet.base.clock import Clock
 from duet.messages.base import ClientMessage, Command
 
+CHANGE_CHARS = 48_000
+"""Largest diff, chosen so that its message stays below the message size limit. Usual: 500."""
+
 
 class Open(Command):
     """Show a lesson with a given run, or with the recording that best fits a step.
@@ -123,3 +126,44 @@ class Ack(ClientMessage):
 
     type: Literal["ack"]
     n: Annotated[StrictInt, Field(ge=0)]
+
+
+class Change(Command):
+    """Build one of the lesson's arms with a change that this visitor made.
+
+    Sending the same change of an arm again does not start a second build. A new change replaces the
+    visitor's queued change.
+
+    Args:
+        arm: the lesson's arm to change.
+        diff: output of `git diff` between the arm's sources and the changed sources.
+    """
+
+    needs = Action.CHANGE
+    type: Literal["change"]
+    lesson: Annotated[str, Field(max_length=64)]
+    arm: Annotated[str, Field(max_length=64)]
+    diff: Annotated[str, Field(max_length=CHANGE_CHARS)]
+
+
+class DropChange(Command):
+    """Cancel a queued or running build of a change."""
+
+    needs = Action.CHANGE
+    type: Literal["drop_change"]
+    arm: Annotated[str, Field(max_length=64)]
+
+
+class Judge(Command):
+    """Judge an arm by a challenge of its lesson, when the request reaches the head of the queue.
+
+    Args:
+        arm: the challenge's base arm with a visitor's change, which must be built already.
+    """
+
+    boots = True
+    needs = Action.MEASURE
+    type: Literal["judge"]
+    lesson: Annotated[str, Field(max_length=64)]
+    challenge: Annotated[str, Field(max_length=64)]
+    arm: Annotated[str, Field(max_length=64)]

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from duet.base.access import Action, RoleName
+from duet.base.access import RoleName
 from duet.base.clock import Clock
 from duet.lessons import schema
 from duet.messages.base import (
@@ -15,7 +15,6 @@ from duet.messages.base import (
     SAMPLES,
     ActionName,
     BuildPhase,
-    Command,
     Dtype,
     ErrorMessage,
     Message,
@@ -354,37 +353,9 @@ class Held(SessionMessage):
 
 # A visitor's change to an arm, and the progress of its build.
 
-CHANGE_CHARS = 48_000
-"""Largest diff, chosen so that its message stays below the message size limit. Usual: 500."""
 ChangePhase = Literal[
     "refused", "wait", "extract", "patch", "config", "compile", "link", "store", "built", "failed"
 ]
-
-
-class Change(Command):
-    """Build one of the lesson's arms with a change that this visitor made.
-
-    Sending the same change of an arm again does not start a second build. A new change replaces the
-    visitor's queued change.
-
-    Args:
-        arm: the lesson's arm to change.
-        diff: output of `git diff` between the arm's sources and the changed sources.
-    """
-
-    needs = Action.CHANGE
-    type: Literal["change"]
-    lesson: Annotated[str, Field(max_length=64)]
-    arm: Annotated[str, Field(max_length=64)]
-    diff: Annotated[str, Field(max_length=CHANGE_CHARS)]
-
-
-class DropChange(Command):
-    """Cancel a queued or running build of a change."""
-
-    needs = Action.CHANGE
-    type: Literal["drop_change"]
-    arm: Annotated[str, Field(max_length=64)]
 
 
 class Problem(Message):
@@ -425,21 +396,6 @@ class Changed(ServerMessage):
 # Judging an arm against a lesson's challenge.
 
 JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "failed"]
-
-
-class Judge(Command):
-    """Judge an arm by a challenge of its lesson, when the request reaches the head of the queue.
-
-    Args:
-        arm: the challenge's base arm with a visitor's change, which must be built already.
-    """
-
-    boots = True
-    needs = Action.MEASURE
-    type: Literal["judge"]
-    lesson: Annotated[str, Field(max_length=64)]
-    challenge: Annotated[str, Field(max_length=64)]
-    arm: Annotated[str, Field(max_length=64)]
 
 
 class JudgedLine(Message):
