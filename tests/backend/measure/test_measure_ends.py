@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,6 +20,7 @@ from duet.cli import main
 from duet.cli.measure import published as against
 from duet.cli.measure import run as measure_verb
 from duet.cli.measuring import SIGNALS, interrupted_exit_code, interruptible
+from duet.cli.output import note
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
@@ -191,6 +194,38 @@ def test_two_signals_at_once_are_one_request(
     assert signal.getsignal(number) is signal.SIG_IGN  # which Python leaves so to its very end
     assert ended == ["guests are gone"]
     assert capsys.readouterr().err == "ending; the results so far follow\n"
+
+
+class Interrupting(io.RawIOBase):
+    """A device in whose first write a signal arrives."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if not self.written:
+            os.kill(os.getpid(), signal.SIGTERM)
+        self.written += bytes(data)
+        return len(data)
+
+
+def test_a_signal_while_a_line_is_written_is_an_interrupt(
+    signals: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Interrupting()
+    writer = io.TextIOWrapper(io.BufferedWriter(device), write_through=True)
+
+    async def work() -> None:
+        monkeypatch.setattr(sys, "stderr", writer)
+        note("run 4 of 40")
+        await asyncio.sleep(60)
+
+    assert asyncio.run(interruptible(work())) is False
+    writer.flush()
+    assert device.written == b"run 4 of 40\nending; the results so far follow\n"
 
 
 def test_who_was_not_interrupted_leaves_signals_as_they_were() -> None:

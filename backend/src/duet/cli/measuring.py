@@ -41,12 +41,16 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     task = loop.create_task(work)
     signalled: float | None = None
 
+    def stop() -> None:
+        # Not in the handler, which may interrupt this thread while it writes to standard error.
+        note("ending; the results so far follow")
+        task.cancel()
+
     def end(number: int, frame: object) -> None:
         nonlocal signalled
         if signalled is None:
             signalled = time.monotonic()
-            note("ending; the results so far follow")
-            loop.call_soon_threadsafe(task.cancel)
+            loop.call_soon_threadsafe(stop)
         elif time.monotonic() - signalled > SAME_SIGNAL_S:
             os._exit(INTERRUPTED)
 
