@@ -151,7 +151,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
   const [base = '', ...others] = arms;
   const clocks = new Map<string, RatioRow>();
-  for (const table of lesson.measured) {
+  for (const table of ownTables(lesson.measured)) {
     const before = medianOf(table, base);
     const fits = Object.entries(params).every(([name, value]) => table.params[name] === value);
     if (!fits || before === null || !others.every((arm) => medianOf(table, arm) !== null)) continue;

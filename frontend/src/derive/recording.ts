@@ -99,8 +99,10 @@ export function isSavedRun(runId: string | null | undefined): boolean {
 // Chooses the measured table that fits a scene. Pure.
 
 /** Remove tables from other hosts, because only values from the same host can be compared. */
-export function ownTables<T extends { readonly on?: string }>(tables: readonly T[]): readonly T[] {
-  return tables.filter(({ on }) => !on);
+export function ownTables<T extends { readonly on?: string; readonly curve?: string }>(
+  tables: readonly T[],
+): readonly T[] {
+  return tables.filter(({ on, curve }) => !on && !curve);
 }
 
 /** The current values of the knobs. */

@@ -419,7 +419,7 @@ function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
   // New lines of the first lane cause a render, in which the panel reads the lines of all lanes.
   useLines(arms[0] ?? '');
   const run = store.shown();
-  const elsewhere = useMemo(() => lesson.measured.filter(({ on }) => on), [lesson]);
+  const elsewhere = useMemo(() => lesson.measured.filter(({ on, curve }) => on || curve), [lesson]);
   return { measured, tables, elsewhere, linesOf: (arm) => run?.lanes.get(arm)?.lines ?? [] };
 }
 

@@ -728,6 +728,7 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   verdict: string(o['verdict'], 'verdict'),
   host: or(o['host'], 'host', string, ''),
   on: or(o['on'], 'on', string, ''),
+  curve: or(o['curve'], 'curve', string, ''),
   command: string(o['command'], 'command'),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
@@ -1408,6 +1409,7 @@ export const readCurve: Read<wire.Curve> = shape((o) => ({
   points: Curve_points(o['points'], 'points'),
   clock: or(o['clock'], 'clock', ClassTry_clock, 'wall'),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  metric: or(o['metric'], 'metric', ErrorMessage_run, null),
 }));
 
 const PictureLesson_curves = map(readCurve);
@@ -1533,6 +1535,7 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   verdict: string(o['verdict'], 'verdict'),
   host: or(o['host'], 'host', string, ''),
   on: or(o['on'], 'on', string, ''),
+  curve: or(o['curve'], 'curve', string, ''),
   command: string(o['command'], 'command'),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),

@@ -1009,6 +1009,10 @@ export interface Measured {
    */
   on: string;
   /**
+   * the curve that the table is a point of; empty if it has the headline metric
+   */
+  curve: string;
+  /**
    * command that reproduces the table
    */
   command: string;
@@ -2419,7 +2423,7 @@ export interface Counter {
   sum: boolean;
 }
 /**
- * The headline metric as a function of one knob, with a measured table per value of the knob.
+ * A metric as a function of one knob, with a measured table per value of the knob.
  *
  * A host with too few CPUs for a point leaves the point out. `./duet pack` packs the measurement
  * of such a point for another host.
@@ -2447,6 +2451,10 @@ export interface Curve {
    * default: the first
    */
   workload: string | null;
+  /**
+   * a line metric of the workload; default: the headline
+   */
+  metric: string | null;
 }
 /**
  * The name of what was deleted.
@@ -2850,6 +2858,10 @@ export interface MeasuredTable {
    * name of another host that measured it, from a pack
    */
   on: string;
+  /**
+   * the curve that the table is a point of; empty if it has the headline metric
+   */
+  curve: string;
   /**
    * command that reproduces the table
    */

@@ -29,6 +29,8 @@ export type Axis = wire.Axis;
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
   /** Name of the host that measured the table; missing or empty for this project's host and for the server's host. */
   readonly on?: string;
+  /** Name of the curve that the table is a point of; missing or empty if it has the headline metric. */
+  readonly curve?: string;
   /** The host's CPU model, number of CPUs, and kernel. */
   readonly host?: string;
   readonly rows: readonly Pick<wire.MeasuredRow, 'arm' | 'n' | 'ops_per_s_median' | 'unit'>[];

@@ -207,7 +207,7 @@ export interface PanelData {
   readonly measured: MeasuredMessage | null;
   /** Tables recorded with the lesson, followed by tables measured while the page is open. */
   readonly tables: readonly MeasuredTable[];
-  /** Recorded tables of other hosts. */
+  /** Recorded tables that only curves show: those of other hosts, and those of metrics that are not the headline. */
   readonly elsewhere: readonly MeasuredTable[];
   /** The lines that an arm's guest has printed. */
   readonly linesOf: (arm: string) => readonly LineMessage[];

@@ -10,7 +10,7 @@ import { curvePanel, hostCurves, unmeasured } from './curve-panel.tsx';
 afterEach(cleanup);
 
 const curve: Curve = {
-  ...{ over: 'removers', arms: ['stock', 'waits'], clock: 'wall', workload: null },
+  ...{ over: 'removers', arms: ['stock', 'waits'], clock: 'wall', workload: null, metric: null },
   points: [
     { removers: 1, vcpus: 2 },
     { removers: 4, vcpus: 4 },
@@ -77,6 +77,24 @@ test('the panel names what is missing, the CPUs that it needs, and the command',
   expect(missing.textContent).toContain('./duet pack 03-x');
   const row = within(screen.getByTestId('curve-table')).getByRole('row', { name: /^1 / });
   expect(row.textContent).toBe('110050 ×0.50');
+});
+
+test('a curve of another metric has its own tables, also those of this host, and its unit', () => {
+  const metrics = { retries: { title: 'failed compare-and-swaps', unit: 'per stat' } };
+  const curves = { scale: { ...curve, metric: 'retries' } };
+  const { Body } = curvePanel('scale', 'by removers');
+  const tables = [table(1, 2, [100, 50])];
+  const elsewhere = [
+    table(1, 2, [0.5, 0.25], { curve: 'scale' }),
+    table(4, 4, [9, 9], { curve: 'another' }),
+  ];
+  const data = { measured: null, tables, elsewhere, linesOf: () => [] };
+  const given = { lesson: { ...lesson, metrics, curves }, data } as unknown as PanelProps;
+  const { container } = render(<Body {...given} />);
+  const row = within(screen.getByTestId('curve-table')).getByRole('row', { name: /^1 / });
+  expect(row.textContent).toBe('10.50.25 ×0.50');
+  expect(screen.getByTestId('curve-missing').textContent).toContain('4 and 12');
+  expect(container.textContent).toContain('per stat');
 });
 
 test('a host that measured all leaves nothing missing, and has its name', () => {

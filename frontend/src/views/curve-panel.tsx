@@ -271,14 +271,12 @@ export function curvePanel(name: string, title: string): Panel {
   function Body({ lesson, data }: PanelProps) {
     const curve = lesson.curves[name];
     if (curve === undefined) return null;
-    const curves = hostCurves(lesson, curve, data.tables, data.elsewhere);
-    const most = Math.max(
-      1,
-      ...curves.flatMap(({ points }) =>
-        points.flatMap(({ medians }) => medians.map((one) => one ?? 0)),
-      ),
-    );
-    const unit = unitOf(data.tables, data.elsewhere, curve);
+    const own = data.tables.filter((table) => isOf(table, name, curve));
+    const others = data.elsewhere.filter((table) => isOf(table, name, curve));
+    const curves = hostCurves(lesson, curve, own, others);
+    const medians = curves.flatMap(({ points }) => points.flatMap((point) => point.medians));
+    const most = Math.max(...medians.map((one) => one ?? 0), 0) || 1;
+    const unit = unitOf(lesson, curve, [...own, ...others]);
     return (
       <div data-testid={`curve-${name}`}>
         {curves.map((host) => (
@@ -310,13 +308,17 @@ export function curvePanel(name: string, title: string): Panel {
   return { title, evidence: 'measured', Body };
 }
 
+/** Whether a table has the curve's metric. Tables of the headline metric belong to no single curve. */
+function isOf(table: MeasuredTable, name: string, { metric }: Curve): boolean {
+  return (table.curve ?? '') === (metric === null ? '' : name);
+}
+
 function unitOf(
-  own: readonly MeasuredTable[],
-  elsewhere: readonly MeasuredTable[],
-  { workload }: Curve,
+  { metrics }: Pick<Lesson, 'metrics'>,
+  { metric, workload }: Curve,
+  tables: readonly MeasuredTable[],
 ): string {
-  const table = [...own, ...elsewhere].find(
-    (one) => workload === null || one.workload === workload,
-  );
+  if (metric !== null) return metrics[metric]?.unit ?? '';
+  const table = tables.find((one) => workload === null || one.workload === workload);
   return table?.rows[0]?.unit ?? '';
 }

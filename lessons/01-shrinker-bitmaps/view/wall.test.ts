@@ -201,7 +201,7 @@ test('sentences, counts and answers come from the events', () => {
   );
   expect(say('first', bitmap.length)).toContain('Of the 14 visits in call 1, 6 were second checks');
   expect(say('bits', 6)).toContain(
-    'With the list walk 8 bits are set: 2 because of objects, and 6 because the maps grew',
+    'With the list walk, 8 bits are set: 2 because of objects, and 6 because the maps grew',
   );
   expect(counts(index, after(before.length), wallLesson).rows.get('before')?.[0]).toBe('9');
   const prediction = { bounds: [1, 8], choices: ['a', 'b', 'c'], arms: ['after', 'before'] };

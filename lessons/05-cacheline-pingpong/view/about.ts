@@ -59,6 +59,7 @@ export const about: About = {
     counted: 'loads and stores of one operation, by line and function',
     model: 'the predicted rate on 2 to 64 CPUs, with the numbers of the model',
     path: 'operations under the lock, phase by phase',
+    retries: 'failed compare-and-swaps for each stat, by the number of CPUs and by host',
   },
   toys: {
     fields: 'the fields of the object in another order, and the transfers that the model predicts',

@@ -9,6 +9,7 @@ import { armTitle } from '@page/derive/words.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
 import { ArmTable } from '@page/views/arm-table.tsx';
 import type { Panel, PanelProps } from '@page/views/contract.ts';
+import { curvePanel } from '@page/views/curve-panel.tsx';
 import {
   type BusyLine,
   type Cell,
@@ -369,4 +370,5 @@ export const panels: Readonly<Record<string, Panel>> = {
   counted: { title: t('Accesses of one operation'), evidence: 'counted', Body: CountedPanel },
   model: { title: t('Two to 64 CPUs'), evidence: 'modelled', Body: ModelPanel },
   path: { title: t('By swap or under the lock'), evidence: 'counted', Body: PathPanel },
+  retries: curvePanel('retries', t('Failed swaps for each stat, by the number of CPUs')),
 };

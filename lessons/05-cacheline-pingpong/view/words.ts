@@ -314,7 +314,7 @@ const proved = sentence(({ shown, lesson }) => {
     const { reads, writes, rmws } = totals.hot;
     const wrote = writes > 0.004 ? t(', {n} writes', { n: whole(one, 'hot writes', writes) }) : '';
     return t(
-      '{each}; of the {hot} (line {line}): {reads} reads{wrote} and {rmws} read-modify-writes',
+      '{each}, {reads} reads{wrote} and {rmws} read-modify-writes of the {hot} (line {line})',
       {
         each,
         hot: about(one.lane.arm, 'hot', hot.lineWords),

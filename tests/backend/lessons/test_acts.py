@@ -21,7 +21,13 @@ def test_an_act_is_a_line_of_the_workload() -> None:
 @pytest.mark.parametrize(
     ("workload", "name", "value", "sentence", "remedy"),
     [
-        ("containers", "touch", 1, "the workload containers has no act", "workload has no acts"),
+        (
+            "containers",
+            "touch",
+            1,
+            "the workload containers has no act",
+            "This workload has no acts",
+        ),
         ("containers-live", "mount", 1, "has no act 'mount'", "Choose from: touch, drop."),
         ("containers-live", "touch", 0, "a number from 1 to 56, not 0", "Choose a number"),
         ("containers-live", "touch", 57, "a number from 1 to 56, not 57", "Choose a number"),

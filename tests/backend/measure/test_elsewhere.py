@@ -284,3 +284,25 @@ def test_a_point_of_a_curve_is_recorded_for_the_page_under_its_host(
     assert read_own_tables(tables) == []
     assert main(["measure", mine, "--record"]) == 2
     assert "it needs --from" in capsys.readouterr().err
+
+
+def test_a_curve_of_another_metric_is_recorded_apart_from_the_headline(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug, mine = "05-cacheline-pingpong", "06-mine"
+    without = shutil.ignore_patterns("recorded")
+    for top in ("lessons", "kernel-patches"):
+        shutil.copytree(root / top / slug, tmp_path / top / mine, ignore=without)
+    monkeypatch.setenv("DUET_LESSONS", str(tmp_path))
+    folder = load(mine)
+    (four,) = (plan for plan in curve_plans(folder) if plan.params["tasks"] == 4)
+    assert four.metrics == {"retries_per_op"}
+    path = written(tmp_path / "r.jsonl", Made(folder, four).lines())
+    tables = folder.folder / "recorded/measured.json"
+    assert main(["measure", mine, "--from", str(path), "--record"]) == 0
+    (table,) = read_tables(tables)
+    assert (table.curve, table.metric, table.on) == ("retries", "retries_per_op", "16 x Example")
+    assert table.rows[0].unit == "per stat"
+    own = table.model_copy(update={"on": ""})
+    tables.write_text(json.dumps({"tables": [own.model_dump(mode="json")]}))
+    assert read_own_tables(tables) == []

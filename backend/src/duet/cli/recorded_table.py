@@ -15,7 +15,8 @@ from duet.cli.run import refuse_nothing
 from duet.host.judging import command_line, measure_plan, measured_message
 from duet.kernels import KernelSettings
 from duet.measure import Report
-from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats
+from duet.measure.curves import curve_metrics
+from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats, headline
 from duet.messages import Measured
 from duet.runs.measure import prepare_measurement
 from duet.server.recorded_items import made
@@ -34,7 +35,10 @@ async def record_table(spec: RunSpec, kernels: KernelSettings) -> Path:
     """
     repeats = default_repeats(spec.clock)
     perturbed = PERTURBED if spec.clock == "count" else 0
-    plan = replace(measure_plan(spec, repeats), perturbed=perturbed)
+    usual = measure_plan(spec, repeats)
+    more = curve_metrics(spec.folder, spec.workload, spec.clock, spec.params).values()
+    metrics = frozenset({*(usual.metrics or ()), *more})
+    plan = replace(usual, perturbed=perturbed, metrics=metrics)
     measuring = await prepare_measurement(
         plan, kernels, command_line(spec, repeats), lambda step: note(str(step))
     )
@@ -47,20 +51,34 @@ async def record_table(spec: RunSpec, kernels: KernelSettings) -> Path:
 
 
 def store_table(spec: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
-    """Store the headline metric of a report, replacing an older table of the same run and host.
+    """Store the tables of a report, each in place of an older table of the same run and host.
+
+    These are a table of the headline metric, unless the lesson says in `no_table` why it has none,
+    and a table for each curve of another metric that has a point here.
 
     Args:
         perturbed: number of perturbed starts on the count clock, in addition to the identical runs.
         on: name of the other host that measured the report; "" for this host.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
-    message = measured_message(spec, report, None, "recorded")
-    if spec.folder.lesson.made_by:  # a trial, which only this machine has
-        message = message.model_copy(update={"command": report.command})
     path = spec.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in spec.folder.lesson.params.items()}
-    _put(path, message.model_copy(update={"made": made(report, seeds), "on": on}), usual)
+    for curve, metric in stored_metrics(spec, report).items():
+        message = measured_message(spec, report, None, "recorded", metric)
+        more = {"made": made(report, seeds), "on": on, "curve": curve}
+        if spec.folder.lesson.made_by:  # a trial, which only this machine has
+            more["command"] = report.command
+        _put(path, message.model_copy(update=more), usual)
     return path
+
+
+def stored_metrics(spec: RunSpec, report: Report) -> dict[str, str]:
+    """Return curve -> metric of the tables that store_table() would store; "" is the headline."""
+    measured = {series.metric for series in report.tables[0].series}
+    wanted = curve_metrics(spec.folder, spec.workload, spec.clock, spec.params)
+    if not spec.folder.lesson.no_table:
+        wanted[""] = headline(spec.folder.lesson, spec.workload, spec.clock)
+    return {curve: metric for curve, metric in wanted.items() if metric in measured}
 
 
 def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
@@ -72,7 +90,7 @@ def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
 
     def run_of(one: Measured) -> tuple[object, ...]:
         params = {name: one.params.get(name, usual[name]) for name in table.params}
-        return (one.on, one.clock, params, one.workload)
+        return (one.on, one.clock, params, one.workload, one.curve)
 
     tables = read_tables(path)
     place = next((i for i, one in enumerate(tables) if run_of(one) == run_of(table)), len(tables))

@@ -175,12 +175,20 @@ def measure_plan(spec: RunSpec, repeats: int) -> MeasurePlan:
 
 
 def measured_message(
-    spec: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
+    spec: RunSpec,
+    step: Progress | Report,
+    run_id: str | None,
+    source: m.Source = "live",
+    metric: str = "",
 ) -> m.Measured:
-    """Return the message with the table: partial for a Progress, final for a Report."""
+    """Return the message with the table: partial for a Progress, final for a Report.
+
+    Args:
+        metric: the metric of the table; "" for the headline.
+    """
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
-    metric = headline(spec.folder.lesson, spec.workload, table.condition.clock)
+    metric = metric or headline(spec.folder.lesson, spec.workload, table.condition.clock)
     host = report.host
     hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]

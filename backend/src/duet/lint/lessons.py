@@ -48,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     names.answers,
     names.points,
     names.knobs,
+    names.curves,
     story.prose,
     story.predictions,
     story.questions,

@@ -6,10 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from duet.base.errors import InputError
 from duet.bundle import Manifest
+from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Claim, Lesson, Metric, Place
+from duet.lessons.schema.published import Curve
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
-from duet.measure.plan import headline
+from duet.measure.curves import plans_of
+from duet.measure.plan import headline, metrics_of
 from duet.messages import Measured
 
 Found = Iterator[Finding | NotChecked]
@@ -110,6 +114,34 @@ def knobs(subject: Subject) -> Found:
         if param.applies == "model" and name not in known:
             what = f"the model of the view {lesson.view} has no number"
             yield unknown(what, name, known, ("params", name))
+
+
+def curves(subject: Subject) -> Found:
+    """Check that each point of a curve can be measured."""
+    folder = subject.folder
+    lesson = folder.lesson
+    arms = {arm.name for arm in lesson.arms}
+    for name, curve in lesson.curves.items():
+        place = ("curves", name)
+        wrong = [arm for arm in curve.arms if arm not in arms]
+        for arm in wrong:
+            yield unknown("there is no arm", arm, arms, (*place, "arms"))
+        if curve.workload is not None and curve.workload not in lesson.workloads:
+            yield unknown("there is no workload", curve.workload, lesson.workloads, place)
+        elif not wrong:
+            yield from _unmeasurable(folder, curve, place)
+
+
+def _unmeasurable(folder: LessonFolder, curve: Curve, place: Place) -> Found:
+    try:
+        plan = plans_of(folder, curve)[0]
+    except InputError as error:
+        yield Finding(error.sentence.rstrip("."), error.remedy, (*place, "points"))
+        return
+    for metric in plan.metrics or ():
+        known = metrics_of(plan, plan.arms[0])
+        if metric not in known:
+            yield unknown(f"the workload {plan.workload} has no metric", metric, known, place)
 
 
 def points(subject: Subject) -> Found:

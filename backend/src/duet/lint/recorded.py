@@ -145,7 +145,7 @@ def table(subject: Subject) -> Found:
     """Check that a step's untraced table exists, or that the lesson explains its absence."""
     folder = subject.folder
     lesson = folder.lesson
-    if (folder.folder / "recorded" / MEASURED).is_file():
+    if read_own_tables(folder.folder / "recorded" / MEASURED):
         if lesson.no_table:
             sentence = "a table is recorded, but `no_table` says why there is none"
             yield Finding(sentence, "Leave `no_table` out.", ("no_table",))

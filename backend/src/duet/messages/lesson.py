@@ -181,6 +181,10 @@ class MeasuredTable(Message):
     verdict: str
     host: str = ""
     on: str = Field(default="", description="name of another host that measured it, from a pack")
+    curve: str = Field(
+        default="",
+        description="the curve that the table is a point of; empty if it has the headline metric",
+    )
     command: str = Field(description="command that reproduces the table")
     done: int = Field(default=0, description="finished runs")
     total: int = Field(default=0, description="planned runs; done < total: still measuring")

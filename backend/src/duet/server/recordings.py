@@ -368,13 +368,13 @@ class LessonRecordings:
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
     def measured(self, slug: str) -> m.Measured | None:
-        """Return the first recorded table that was not measured on another host; None if there is
-        none.
+        """Return the first recorded table of this host with the headline metric, or None.
 
         Raises:
             InputError: the tables are unreadable.
         """
-        return next((table for table in self._read_tables(slug) if table.on == ""), None)
+        tables = self._read_tables(slug)
+        return next((table for table in tables if not (table.on or table.curve)), None)
 
     def _read_tables(self, slug: str) -> list[m.Measured]:
         """Read the tables.
@@ -451,12 +451,14 @@ def length_s(manifest: Manifest) -> int | None:
 
 
 def read_own_tables(path: Path) -> list[m.Measured]:
-    """Read the recorded tables except those from other hosts, because a verdict never mixes hosts.
+    """Read the recorded tables of this host that have the headline metric.
+
+    A verdict never mixes hosts, and only curves show other metrics.
 
     Raises:
         InputError: see read_tables.
     """
-    return [table for table in read_tables(path) if table.on == ""]
+    return [table for table in read_tables(path) if not (table.on or table.curve)]
 
 
 def read_tables(path: Path) -> list[m.Measured]:

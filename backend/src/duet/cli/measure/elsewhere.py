@@ -10,12 +10,11 @@ from duet.base.errors import InputError
 from duet.cli.measure.run import check_format, check_output, write_report
 from duet.cli.microscope.native import native_result, save, text
 from duet.cli.output import note, parse_settings
-from duet.cli.recorded_table import store_table
+from duet.cli.recorded_table import store_table, stored_metrics
 from duet.lessons.load import find
 from duet.measure.compare import prepare
 from duet.measure.elsewhere import HostResult, read_result
 from duet.measure.model import Report
-from duet.measure.plan import headline
 from duet.measure.replica import ReplicaRuns
 from duet.measure.reports import render
 from duet.session import RunSpec
@@ -59,9 +58,9 @@ def report_results(
 def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) -> int:
     """Store the results' tables with the lessons' recordings, for the page. Return the exit code.
 
-    Each table has the headline metric for its condition, under its host's name. It replaces an
-    older table for the same condition and host. A native replica replaces the lesson's older
-    native replica.
+    Each table has the headline metric for its condition, or the metric of a curve, under its host's
+    name. It replaces an older table for the same condition and host. A native replica replaces the
+    lesson's older native replica.
 
     Raises:
         InputError: a result is damaged, or does not have the wanted table.
@@ -71,12 +70,12 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
     found = [
         (result, report)
         for result, report in _found(results, lesson, chosen)
-        if _has_headline(report)
+        if stored_metrics(_spec(report), report)
     ]
     replicas = _replicas(results, lesson, chosen)
     if not found + replicas:
         raise InputError(
-            "the results have no such table of a headline metric.",
+            "the results have no such table that a page shows.",
             remedy="Choose with LESSON, --workload, --clock and --set.",
         )
     stored = dict.fromkeys(_record(result, report) for result, report in found)
@@ -87,21 +86,17 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
     return 0
 
 
-def _has_headline(report: Report) -> bool:
-    table = report.tables[0]
-    condition = table.condition
-    name = headline(find(report.lesson).lesson, condition.workload, condition.clock)
-    return any(series.metric == name for series in table.series)
+def _spec(report: Report) -> RunSpec:
+    condition = report.tables[0].condition
+    arms = tuple(arm.name for arm in report.arms)
+    return RunSpec(
+        find(report.lesson), arms, condition.workload, dict(condition.params), condition.clock
+    )
 
 
 def _record(result: HostResult, report: Report) -> Path:
-    condition = report.tables[0].condition
-    arms = tuple(arm.name for arm in report.arms)
-    spec = RunSpec(
-        find(report.lesson), arms, condition.workload, dict(condition.params), condition.clock
-    )
     perturbed = max(len(one.perturbed) for one in report.tables[0].series)
-    return store_table(spec, report, perturbed, on=result.first.name)
+    return store_table(_spec(report), report, perturbed, on=result.first.name)
 
 
 def _results(paths: Sequence[Path]) -> list[HostResult]:

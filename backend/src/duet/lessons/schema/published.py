@@ -179,7 +179,7 @@ class Reference(Strict):
 
 
 class Curve(Strict):
-    """The headline metric as a function of one knob, with a measured table per value of the knob.
+    """A metric as a function of one knob, with a measured table per value of the knob.
 
     A host with too few CPUs for a point leaves the point out. `./duet pack` packs the measurement
     of such a point for another host.
@@ -192,6 +192,9 @@ class Curve(Strict):
     )
     clock: Clock = Field(default="wall", description="clock of the measurements")
     workload: Name | None = Field(default=None, description="default: the first")
+    metric: Name | None = Field(
+        default=None, description="a line metric of the workload; default: the headline"
+    )
 
     @model_validator(mode="after")
     def its_points_differ(self) -> Self:

@@ -144,7 +144,9 @@ def _lesson_jobs(
     published = published_plans(folder, every=True)
     plans = dict(published)
     for point in curve_plans(folder):
-        plans.setdefault(plan_key(point), point)
+        known = plans.setdefault(plan_key(point), point)
+        metrics = (known.metrics or frozenset()) | (point.metrics or frozenset())
+        plans[plan_key(point)] = replace(known, metrics=metrics)
     for key, plan in plans.items():
         if why := _why_not(plan, kernels):
             left_out.append(f"{folder.slug}, {plan.workload}: {why}")
