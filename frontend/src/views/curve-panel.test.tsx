@@ -95,6 +95,8 @@ test('a curve of another metric has its own tables, also those of this host, and
   expect(row.textContent).toBe('10.50.25 ×0.50');
   expect(screen.getByTestId('curve-missing').textContent).toContain('4 and 12');
   expect(container.textContent).toContain('per stat');
+  const axis = [...container.querySelectorAll('svg text')].map(({ textContent }) => textContent);
+  expect(axis).toContain('0.2');
 });
 
 test('a host that measured all leaves nothing missing, and has its name', () => {

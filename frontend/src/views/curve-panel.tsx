@@ -135,7 +135,7 @@ function Chart({ lesson, curve, host, most, unit }: ChartProps) {
               stroke="var(--rule)"
             />
             <text x={box.left - 6} y={y(rate) + 4} textAnchor="end">
-              {formatCount(rate)}
+              {most < 10 ? formatFigure(rate) : formatCount(rate)}
             </text>
           </g>
         ))}
