@@ -63,7 +63,7 @@ test('a question goes to the instructor without a name, and to all once it is sh
   await ada.getByTestId('class-panel-button').click();
   await ada.getByTestId('class-raise-text').fill(words);
   await ada.getByTestId('class-raise').click();
-  await expect(ada.getByTestId('class-raised')).toContainText(`${words}yours`);
+  await expect(ada.getByTestId('class-raised')).toContainText(`${words}your question`);
   await expect(ada.getByTestId('class-raise-text')).toHaveValue('');
   const list = teacher.getByTestId('class-raised');
   await expect(list).toContainText(words);

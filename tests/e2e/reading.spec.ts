@@ -164,12 +164,12 @@ test.describe('at 900 px', () => {
   });
 });
 
-test('at 390 px the page is read down: title, text, picture, transport, the way on', async ({ page }) => {
+test('at 390 px the page is read down: title, picture, transport, text, the way on', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${lesson}&step=the-reader`);
   await stands(page);
   const tops: number[] = [];
-  for (const part of ['.top h1', '.story h2', '.story .prose', '.sentence', '.picture', '.transport', '.side', '.steps']) {
+  for (const part of ['.top h1', '.story h2', '.picture', '.transport', '.sentence', '.story .prose', '.side', '.steps']) {
     const { top } = await boxOf(page, part);
     tops.push(top);
   }

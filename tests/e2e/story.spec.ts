@@ -22,15 +22,17 @@ async function toEnd(page: Page): Promise<void> {
   });
 }
 
-/** Of title and first line of text: what is not in view, below other things counted. */
+/** Of title and first line of text, or of title and picture on a phone: what is not in view, below other things counted. */
 function hidden(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const [title, prose] = [document.querySelector('.story [aria-current] h2')!, document.querySelector('.story [aria-current] :is(.entry, .prose p)')!];
+    const step = document.querySelector('.story [aria-current]')!;
+    const [title, next] = [step.querySelector('h2')!, (step.querySelector('.picture') ?? step.querySelector(':is(.entry, .prose p)'))!];
     const seen = (of: Element): boolean => {
       const { left, top } = of.getBoundingClientRect();
+      if (of.matches('.picture')) return top > 0 && top < innerHeight - 200;
       return of.contains(document.elementFromPoint(left + 4, top + 8));
     };
-    return [title, prose].filter((of) => !seen(of)).map((of) => of.textContent!.slice(0, 40));
+    return [title, next].filter((of) => !seen(of)).map((of) => of.textContent!.slice(0, 40));
   });
 }
 

@@ -244,11 +244,12 @@ export function LessonPage({ page }: LessonPageProps) {
       onKnob={actions.turnOne}
     />
   );
+  const besideLanes = <Slot part="BesideLanes" given={{}} />;
   const picture = (
     <>
       <LessonMain page={page} />
       {width === 'wide' && side}
-      <Slot part="BesideLanes" given={{}} />
+      {width !== 'narrow' && besideLanes}
       <Transport {...transport} />
     </>
   );
@@ -279,6 +280,7 @@ export function LessonPage({ page }: LessonPageProps) {
         picture={width === 'narrow' && picture}
       />
       {width !== 'narrow' && picture}
+      {width === 'narrow' && besideLanes}
       {width === 'narrow' && side}
       {width === 'narrow' && <LessonSteps page={page} />}
       <LessonDialogs page={page} />

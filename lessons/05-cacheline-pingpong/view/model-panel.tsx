@@ -145,7 +145,7 @@ function NativeLine({ points, theme, x, y, first, name }: LineProps) {
 /** Explains which measurement the solid lines need, and the commands for it. Hidden after the measurement. */
 function NativeMissing({ slug }: { readonly slug: string }) {
   return (
-    <p className="small" data-testid="native-missing">
+    <p className="small off-slides" data-testid="native-missing">
       {rich(
         '<b>No solid lines yet:</b> no host has measured these accesses with real threads, which needs {cores} or more cores. There, <code>{here}</code> measures them. <code>{pack}</code> makes a pack for a host on which nothing can be installed.',
         {
