@@ -72,9 +72,16 @@ def load(name: str) -> Callable[[], Service]:
 
 
 def warm() -> None:
-    """Import the modules of all services and call their `warm` functions."""
+    """Import the modules of all services and call their `warm` functions.
+
+    A service is left out if its module cannot be imported. For example, a pack has no drgn, which
+    only the service for vmlinux needs.
+    """
     for where in SERVICES.values():
-        module = importlib.import_module(where.partition(":")[0])
+        try:
+            module = importlib.import_module(where.partition(":")[0])
+        except ImportError:
+            continue
         if prepare := getattr(module, "warm", None):
             prepare()
 
