@@ -122,5 +122,15 @@ def test_a_step_that_shows_a_table_has_one_or_the_lesson_says_why_not(copy: Path
     assert found() == [lacks] * 2
     plant(copy, "\ncaveats:\n", "\nno_table: A rate would prove nothing.\ncaveats:\n")
     assert found() == []
-    (recorded / "measured.json").write_text("[]")
-    assert found() == ["a table is recorded, but `no_table` says why there is none"]
+    measured = {
+        **{"lesson": SLUG, "source": "recorded", "clock": "wall", "params": {}, "rows": []},
+        **{"workload": "storm", "metric": "ops_per_s", "title": "umounts", "better": "higher"},
+        **{"at": "2026-11-29T08:00:00+00:00", "verdict": "", "command": "./duet measure"},
+    }
+    for curve, said in (
+        ("a curve", []),
+        ("", ["a table is recorded, but `no_table` says why there is none"]),
+    ):
+        tree = {"tables": [{**measured, "curve": curve}]}
+        (recorded / "measured.json").write_text(json.dumps(tree))
+        assert found() == said
