@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Final, Literal, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from duet.base.errors import DuetError, InputError
 from duet.base.files import write
@@ -32,7 +32,7 @@ from duet.measure.jobs import Job, Name, has_planned_series, is_usable
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.plan import MeasurePlan, knobs
 from duet.measure.published import StoredTable, plan_key, published_plans
-from duet.measure.replica import ReplicaRuns, replica_digest
+from duet.measure.replica import ReplicaRuns, Strict, replica_digest
 from duet.measure.run import Collector, blank_report
 
 FORMAT: Final = 1
@@ -45,10 +45,6 @@ class BadHostResult(InputError):
     """The result file is damaged, or its kernels or plans differ from those of this tree."""
 
     code = "bad-result"
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class PackedJob(Job):

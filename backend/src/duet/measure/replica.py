@@ -154,8 +154,8 @@ def replica_digest(folder: LessonFolder) -> str:
     """Return the SHA-256 of what the replica does: its program, its accesses, and the work between
     them.
     """
-    own = folder.folder / "native"
-    what = [(own / name).read_bytes() for name in ("replica.c", "operation.json")]
+    files = (native.read_operation(folder).source, folder.folder / native.OPERATION)
+    what = [path.read_bytes() for path in files]
     counted = repr((sorted(stated()["counted"].items()), stated()["stated"]["own_ns"]["value"]))
     return hashlib.sha256(b"\0".join([*what, counted.encode()])).hexdigest()
 

@@ -34,6 +34,7 @@ from duet.guests.qemu import SOURCE as TSC_SOURCE
 from duet.guests.root import GuestRoot
 from duet.kernels import KernelImage
 from duet.lenses.scope.coherence import stated_file
+from duet.lenses.scope.native import read_operation
 from duet.lessons.load import LessonFolder
 from duet.plugins.pack.unpack import LOADER
 from duet.processes.owned import find_program
@@ -207,7 +208,7 @@ class Draft:
 
     def add_replica(self, folder: LessonFolder) -> None:
         """Add a lesson's compiled native replica, and the numbers of the cache-line model."""
-        compiled_program = program(folder.folder / "native/replica.c")
+        compiled_program = program(read_operation(folder).source)
         place = self.folder / "cache/native" / compiled_program.parent.name
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(compiled_program, place / compiled_program.name)

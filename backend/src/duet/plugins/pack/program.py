@@ -409,9 +409,8 @@ def _measure(pack: Pack, given: argparse.Namespace) -> int:
     if not whole:
         note(f"stopped; run ./measure again to go on with {given.output}")
         return INTERRUPTED
-    done, wanted = len(writer.done), len(pack.record.jobs)
-    if pack.record.replicas:
-        done, wanted = done + len(writer.replicas_done), wanted + len(pack.record.replicas)
+    done = len(writer.done) + len(writer.replicas_done)
+    wanted = len(pack.record.jobs) + len(pack.record.replicas)
     note(f"{given.output}: {done} of {wanted} measurements")
     return 0
 
