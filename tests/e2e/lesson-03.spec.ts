@@ -87,10 +87,10 @@ test('at 1,024 the shadow is over by itself where RCU was asked, and not on stoc
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=larger-batch&at=115');
   await expect(page.getByTestId('sentence')).toContainText(
-    /On stock .*So far, \d+ of \d+ reuses were inside the shadow/,
+    /On stock, .*So far, \d+ of \d+ reuses were inside the shadow/,
   );
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait at recycle .* No reuse was inside the shadow\. No task waited/,
+    /On wait at recycle, .* No reuse was inside the shadow\. No task waited/,
   );
 });
 
