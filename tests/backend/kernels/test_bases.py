@@ -53,12 +53,15 @@ def newer(settings: KernelSettings, tmp_path: Path) -> Path:
     return add_base(settings, "6.12", text, more="CONFIG_NEW=y\n")
 
 
-def test_ours_are_6_1_by_default_and_6_12() -> None:
-    assert list(base_folders(OURS)) == ["6.1", "6.12"]
-    usual, new = find_base(None, OURS), find_base("6.12", OURS)
+def test_ours_are_6_1_by_default_6_12_and_7_3() -> None:
+    assert list(base_folders(OURS)) == ["6.1", "6.12", "7.3"]
+    usual = find_base(None, OURS)
     assert (usual.name, usual.both, usual.package) == ("6.1", "both", "linux-source-6.1")
-    assert (new.series, new.both, new.package) == ("6.12", "both-6.12", "linux-source-6.12")
-    assert new.fragments[0].samefile(usual.fragments[0]), "its config is that of 6.1, and more"
+    for name in ("6.12", "7.3"):
+        new = find_base(name, OURS)
+        wanted = (name, f"both-{name}", f"linux-source-{name}")
+        assert (new.series, new.both, new.package) == wanted
+        assert new.fragments[0].samefile(usual.fragments[0]), "its config is that of 6.1, and more"
 
 
 def test_an_arm_on_another_base_has_its_source_config_patches_and_tree(

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
-from duet.base.errors import InputError
+from duet.base.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder
-from duet.lessons.plan import command, filled
+from duet.lessons.plan import command, filled, plan_text, probes_of, substitute
+from duet.lessons.schema import Lesson
+from duet.session import needed_symbols
 
 
 def test_a_knob_that_does_not_exist_is_refused(lesson02: LessonFolder) -> None:
@@ -20,6 +23,50 @@ def test_a_knob_that_does_not_exist_is_refused(lesson02: LessonFolder) -> None:
     with pytest.raises(InputError, match=absent) as reported:
         command(wrong, lesson02.check_params({}))
     assert "hogs, " in reported.value.remedy
+
+
+ON_7_3 = {"event": "duet/umount", "define": "p:duet/umount path_umount at={offset:mount.mnt_id}"}
+
+
+def on_base(lesson02: LessonFolder, bases: dict[str, object]) -> Lesson:
+    """Lesson 02 with another event for `sys_umount` on the base of one arm."""
+    data = lesson02.lesson.model_dump()
+    newest = lesson02.lesson.arms[0].model_dump() | {"name": "newest", "base": "7.3"}
+    data["arms"] = [*data["arms"], newest]
+    for probe in data["probes"]:
+        if probe["name"] == "sys_umount":
+            probe["bases"] = bases
+    return Lesson.model_validate(data)
+
+
+def test_a_base_has_its_own_event_for_a_probe(lesson02: LessonFolder) -> None:
+    params = lesson02.check_params({})
+    lesson = on_base(lesson02, {"7.3": ON_7_3})
+    assert needed_symbols(lesson, "newest") >= {"offset:mount.mnt_id"}
+    assert "offset:mount.mnt_id" not in needed_symbols(lesson, "rwsem")
+    values = dict.fromkeys(needed_symbols(lesson, "newest"), 24)
+    plan = plan_text(lesson, "newest", "storm", params, values)
+    assert "\nprobe p:duet/umount path_umount at=24\n" in plan
+    assert "\nevent duet/umount\n" in plan
+    assert "sys_umount" not in plan
+    old = plan_text(lesson, "rwsem", "storm", params, {"shrinker_srcu": 1} | values)
+    assert "p:duet/sys_umount __x64_sys_umount" in old
+
+
+def test_a_probe_can_be_absent_on_a_base(lesson02: LessonFolder) -> None:
+    lesson = on_base(lesson02, {"7.3": "absent"})
+    assert "sys_umount" in probes_of(lesson, "rwsem")
+    assert "sys_umount" not in probes_of(lesson, "newest")
+
+
+def test_a_base_that_no_arm_stands_on_is_refused(lesson02: LessonFolder) -> None:
+    with pytest.raises(ValidationError, match=r"7\.4"):
+        on_base(lesson02, {"7.4": "absent"})
+
+
+def test_an_offset_that_the_kernel_lacks_is_named() -> None:
+    with pytest.raises(KernelError, match=r"no 'offset:shrinker\.gone'"):
+        substitute("+{offset:shrinker.gone}($arg1)", {})
 
 
 def test_braces_that_do_not_match_are_refused() -> None:

@@ -12,10 +12,10 @@ from html import escape
 
 from duet.base.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder, duration_s
-from duet.lessons.schema import Lesson, Mail, Probe, QuizQuestion, Workload
+from duet.lessons.schema import Event, Lesson, Mail, Probe, QuizQuestion, Workload
 from duet.lessons.view import explained
 
-SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
+_VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|((?:offset|sizeof):[A-Za-z_][\w.]*))\}")
 USUAL_S = 60
 """For how many seconds a workload may run if its lesson has no knob for it."""
 DEADLINE_SLACK_S = 120
@@ -28,9 +28,19 @@ BUFFER_SHARE = 4
 BUFFER_MAX_KB = 256 << 10
 
 
-def probes_of(lesson: Lesson, arm: str) -> tuple[Probe, ...]:
-    """Return the probes that apply to an arm."""
-    return tuple(p for p in lesson.probes if not p.arms or arm in p.arms)
+def probes_of(lesson: Lesson, arm: str) -> dict[str, Event]:
+    """Return the events of an arm's probes on the arm's base, by the probe's name."""
+    base = next((one.base for one in lesson.arms if one.name == arm), None)
+    events = ((p.name, p.on(base)) for p in lesson.probes if not p.arms or arm in p.arms)
+    return {name: event for name, event in events if event is not None}
+
+
+def kernel_values(text: str) -> list[str]:
+    """Return the values of the kernel that a text names.
+
+    A value is NAME for a symbol's address, offset:STRUCT.MEMBER, or sizeof:STRUCT.
+    """
+    return [symbol or layout for symbol, layout in _VALUE.findall(text)]
 
 
 def workload_of(lesson: Lesson, name: str) -> Workload:
@@ -48,23 +58,29 @@ def workload_of(lesson: Lesson, name: str) -> Workload:
 
 
 def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
-    """Replace {sym:NAME} by its address and {comm} by the workload's glob.
+    """Replace {sym:NAME}, {offset:STRUCT.MEMBER}, {sizeof:STRUCT} and {comm}.
+
+    Args:
+        symbols: addresses, offsets and sizes, by the names of kernel_values().
+        comm: glob of the workload's threads.
 
     Raises:
-        KernelError: the kernel has no such symbol.
+        KernelError: the kernel has no such symbol, structure or member.
     """
 
-    def address(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if name not in symbols:
+    def value(match: re.Match[str]) -> str:
+        symbol, layout = match.groups()
+        found = symbols.get(symbol or layout)
+        if found is None:
+            what = f"symbol '{symbol}'" if symbol else f"'{layout}'"
             raise KernelError(
-                f"the kernel has no symbol '{name}', which a probe of the lesson needs.",
-                remedy="Use `arms:` to restrict the probe to the arms whose kernels have the "
-                "symbol.",
+                f"the kernel has no {what}, which a probe of the lesson needs.",
+                remedy="Use `arms:` to restrict the probe to the arms whose kernels have it, or "
+                "`bases:` for another event.",
             )
-        return f"0x{symbols[name]:x}"
+        return f"0x{found:x}" if symbol else str(found)
 
-    return SYMBOL.sub(address, text).replace("{comm}", comm)
+    return _VALUE.sub(value, text).replace("{comm}", comm)
 
 
 def filled(text: str, values: Mapping[str, int]) -> str:
@@ -144,7 +160,7 @@ def plan_text(
 
     Args:
         params: checked values (LessonFolder.check_params).
-        symbols: addresses in this arm's kernel, by name.
+        symbols: values of this arm's kernel, by the names of kernel_values().
         traced: False for runs that measure.
         at_boot: whether the plan is passed through fw_cfg, starts at boot, and keeps events in the
             guest until the end. The count clock requires such a plan, because it allows no input
@@ -163,15 +179,13 @@ def plan_text(
     lines += [*before, *setup_lines(workload, params)]
     if traced:
         lines += [f"buffer_kb {buffer_kb or run_kb}", f"drain {'end' if at_boot else 'live'}"]
-        chosen = [
-            p
-            for p in probes_of(lesson, arm)
-            if (_explains(p, params) if probes is None else p.name in probes)
-        ]
-        lines += [f"probe {substitute(p.define, symbols)}" for p in chosen if p.define]
-        for probe in chosen:
-            chooser = substitute(probe.filter or "", symbols, comm=workload.comm)
-            lines.append(f"event {probe.event} {chooser}".rstrip())
+        if probes is None:
+            probes = frozenset(p.name for p in lesson.probes if _explains(p, params))
+        chosen = [event for name, event in probes_of(lesson, arm).items() if name in probes]
+        lines += [f"probe {substitute(e.define, symbols)}" for e in chosen if e.define]
+        for event in chosen:
+            chooser = substitute(event.filter or "", symbols, comm=workload.comm)
+            lines.append(f"event {event.event} {chooser}".rstrip())
     else:
         lines.append("trace off")
     if at_boot and autostart:

@@ -90,8 +90,9 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
     words |= {config.probe for config in lesson.xray if not _is_shared(config.probe)}
     for probe in lesson.probes:
         words.add(probe.name)
-        if found := FUNCTION.match(probe.define or ""):
-            words.add(found.group(1))
+        for event in (probe, *probe.bases.values()):
+            if event != "absent" and (found := FUNCTION.match(event.define or "")):
+                words.add(found.group(1))
     if lesson.microscope is not None:
         words |= set(lesson.microscope.functions)
     return {word for word in words if len(word) > 2} - GENERIC.keys()

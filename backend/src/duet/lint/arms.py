@@ -25,6 +25,7 @@ from duet.kernels.recipe import build_inputs
 from duet.lessons.schema import Place
 from duet.lessons.view import Patch, read_patch
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
+from duet.lint.probes import events
 from duet.runs.sought import LaneTables, ProbeSamples
 from duet.session.tables import TABLES, Columns
 from duet.stream.hub import RunLog
@@ -163,8 +164,10 @@ def _short(error: DuetError) -> str:
 
 # Rules on braces in commands, kernel parameters and input lines. Each pair of braces must contain a
 # name that is replaced there, such as a knob.
-IN_PROBES = re.compile(r"\{(?!sym:[A-Za-z0-9_.]+\}|comm\})[^}]*\}?")
-"""Matches braces that are not replaced in a probe: all but {sym:NAME} and {comm}."""
+IN_PROBES = re.compile(
+    r"\{(?!sym:[A-Za-z0-9_.]+\}|offset:\w+\.[\w.]+\}|sizeof:\w+\}|comm\})[^}]*\}?"
+)
+"""Matches braces that are not replaced in a probe; see duet.lessons.plan.substitute."""
 VALUE = ["value"]
 
 
@@ -196,13 +199,16 @@ def values(subject: Subject) -> Found:
 
 
 def probes(subject: Subject) -> Found:
-    """Check that probes use no braces except {sym:NAME} and {comm}."""
-    for index, probe in enumerate(subject.folder.lesson.probes):
+    """Check that probes use only braces that are replaced."""
+    for at, event in events(subject.folder.lesson):
         for key in ("define", "filter"):
-            for match in IN_PROBES.findall(getattr(probe, key) or ""):
+            for match in IN_PROBES.findall(getattr(event, key) or ""):
                 sentence = f"'{match}' is not replaced here"
-                remedy = "Write the value. Only {comm} and {sym:NAME} are replaced."
-                yield Finding(sentence, remedy, ("probes", index, key))
+                remedy = (
+                    "Write the value. Only {comm}, {sym:NAME}, {offset:STRUCT.MEMBER} and "
+                    "{sizeof:STRUCT} are replaced."
+                )
+                yield Finding(sentence, remedy, (*at, key))
 
 
 def _named(text: str, known: list[str], place: Place, what: str = "knob of a run") -> Found:

@@ -14,8 +14,8 @@ from duet.kernels.traceable import Functions, Refusal, read_functions
 from duet.lenses import probe_names
 from duet.lenses.registry import FOLDER as PROBES
 from duet.lessons.document import meant
-from duet.lessons.plan import SYMBOL
-from duet.lessons.schema import Place
+from duet.lessons.plan import kernel_values, probes_of
+from duet.lessons.schema import Event, Lesson, Place
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
 
 Found = Iterator[Finding | NotChecked]
@@ -29,22 +29,31 @@ SYSCALLS = "syscalls"
 
 def definitions(subject: Subject) -> Found:
     """Check that each `define` is a line of kprobe_events and defines the probe's own event."""
-    for index, probe in enumerate(subject.folder.lesson.probes):
-        place: Place = ("probes", index, "define")
-        if probe.define is None:
-            if probe.event.startswith("duet/"):
-                sentence = f"the event {probe.event} is not defined"
-                remedy = f'Add `define: "p:{probe.event} FUNCTION"`.'
-                yield Finding(sentence, remedy, ("probes", index, "event"))
+    for at, event in events(subject.folder.lesson):
+        place: Place = (*at, "define")
+        if event.define is None:
+            if event.event.startswith("duet/"):
+                sentence = f"the event {event.event} is not defined"
+                remedy = f'Add `define: "p:{event.event} FUNCTION"`.'
+                yield Finding(sentence, remedy, (*at, "event"))
             continue
-        found = DEFINITION.match(probe.define)
+        found = DEFINITION.match(event.define)
         if found is None:
-            entry, ret = f"p:{probe.event} FUNCTION", f"r64:{probe.event} FUNCTION"
+            entry, ret = f"p:{event.event} FUNCTION", f"r64:{event.event} FUNCTION"
             remedy = f'Write "{entry}" for the entry, "{ret}" for the return.'
             yield Finding("this is not a line of kprobe_events", remedy, place)
-        elif found["event"] != probe.event:
-            sentence = f"it defines {found['event']}, but the probe's event is {probe.event}"
+        elif found["event"] != event.event:
+            sentence = f"it defines {found['event']}, but the probe's event is {event.event}"
             yield Finding(sentence, "Give both events the same name.", place)
+
+
+def events(lesson: Lesson) -> Iterator[tuple[Place, Event]]:
+    """Yield each event of the lesson's probes with its place, on every base."""
+    for index, probe in enumerate(lesson.probes):
+        yield ("probes", index), probe
+        for base, event in probe.bases.items():
+            if event != "absent":
+                yield ("probes", index, "bases", base), event
 
 
 def kernels(subject: Subject) -> Found:
@@ -76,19 +85,19 @@ def _refused(
 ) -> Iterator[tuple[Place, str, Refusal]]:
     """Yield (place, missing name, reason) for each name that a kernel lacks."""
     lesson = subject.folder.lesson
-    for index, probe in enumerate(lesson.probes):
-        if probe.arms and arm not in probe.arms:
+    on_arm = probes_of(lesson, arm).values()
+    for at, event in events(lesson):
+        if not any(event is one for one in on_arm):
             continue
-        at: Place = ("probes", index)
-        if found := DEFINITION.match(probe.define or ""):
+        if found := DEFINITION.match(event.define or ""):
             name = found["function"]
             if refusal := functions.refusal(name):
                 yield (*at, "define"), f"place for a probe on {name}()", refusal
-        elif refusal := _no_event(probe.event, functions):
-            yield (*at, "event"), f"tracepoint {probe.event}", refusal
+        elif refusal := _no_event(event.event, functions):
+            yield (*at, "event"), f"tracepoint {event.event}", refusal
         for key in ("define", "filter"):
-            for symbol in SYMBOL.findall(getattr(probe, key) or ""):
-                if symbol not in functions.names:
+            for symbol in kernel_values(getattr(event, key) or ""):
+                if ":" not in symbol and symbol not in functions.names:
                     why = "it is not in System.map"
                     yield (*at, key), f"symbol {symbol}", Refusal(why, ELSEWHERE)
     if lesson.microscope is not None:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.lessons.load import LessonFolder, knob
+from duet.lessons.plan import probes_of
 from duet.lessons.schema import Lesson, Metric
 from duet.lessons.schema.workload import SOURCES, TRACED
 from duet.measure.model import MIN_RUNS, Condition, Series
@@ -207,13 +208,11 @@ def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) ->
 
 def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
     """Whether an arm has a metric. A metric may need probes that the arm's kernel lacks."""
-    needed = set(metric.probes)
-    there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
         (not metric.workloads or workload in metric.workloads)
         and (not metric.clocks or clock in metric.clocks)
         and (not metric.arms or arm in metric.arms)
-        and needed <= there
+        and probes_of(lesson, arm).keys() >= set(metric.probes)
         and (metric.microscope is None or _is_watched(lesson, workload, clock))
     )
 

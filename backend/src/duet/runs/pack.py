@@ -97,7 +97,7 @@ def arm_entry(
         kernel=image.manifest.model_dump(mode="json"),
         kernel_version=lane.kernel or image.manifest.kernel_version,
         config_sha256=image.manifest.config_sha256,
-        symbols=lesson_symbols(spec.folder, image),
+        symbols=lesson_symbols(spec.folder, lane.arm, image),
         loss=loss | dict(lane.lost_by_place),
         truncated=truncated,
         figures=given_figures or (None if truncated else figures(lane)),

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, Record
 from duet.bundle.archive import HEAD
 from duet.guests import (
@@ -25,6 +27,7 @@ from duet.guests.replay import ReplayGuest
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
 from duet.kernels.links import find_layouts
+from duet.kernels.vmlinux.ask import read
 from duet.lenses.scope.client import plugin_library
 from duet.lenses.scope.symbols import functions_text
 from duet.lessons.load import LessonFolder
@@ -121,7 +124,7 @@ async def kernel_sources(
     root = await ensure_root()
     sources: dict[str, LaneSource] = {}
     for arm, image in images.items():
-        symbols = await asyncio.to_thread(lesson_symbols, folder, image)
+        symbols = await asyncio.to_thread(lesson_symbols, folder, arm, image)
         sources[arm] = image_source(arm, image, symbols, root, folder.slug, templates)
     return sources
 
@@ -129,14 +132,28 @@ async def kernel_sources(
 _symbols: dict[tuple[str, frozenset[str]], dict[str, int]] = {}
 
 
-def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
-    """Return the addresses of the lesson's symbols, cached because System.map has 100,000 lines."""
-    needed = frozenset(needed_symbols(folder.lesson))
+def lesson_symbols(folder: LessonFolder, arm: str, image: KernelImage) -> dict[str, int]:
+    """Return the values of the kernel that the arm's probes need; see plan.kernel_values().
+
+    Values that the kernel lacks are left out. The result is cached, because System.map has 100,000
+    lines.
+    """
+    needed = needed_symbols(folder.lesson, arm)
     key = (str(image.key), needed)
     if key not in _symbols:
         found = image.symbols()
+        for name in needed:
+            if ":" in name and name not in found:
+                with suppress(InputError):
+                    found[name] = read(image.vmlinux, _layout(name))
         _symbols[key] = {name: found[name] for name in sorted(needed) if name in found}
     return _symbols[key]
+
+
+def _layout(name: str) -> str:
+    """Return 'offsetof struct shrinker.id' for 'offset:shrinker.id'."""
+    what, _, path = name.partition(":")
+    return f"{'offsetof' if what == 'offset' else what} struct {path}"
 
 
 def bundle_sources(
@@ -217,6 +234,6 @@ async def layout_sources(
         images = await asyncio.to_thread(find_layouts, spec, plan.layouts, settings)
         root = await ensure_root()
         for number, image in enumerate(images, 1):
-            symbols = await asyncio.to_thread(lesson_symbols, plan.folder, image)
+            symbols = await asyncio.to_thread(lesson_symbols, plan.folder, arm, image)
             sources[arm, number] = image_source(arm, image, symbols, root, plan.folder.slug)
     return sources

@@ -12,7 +12,7 @@ import numpy as np
 
 from duet.base.errors import KernelError
 from duet.decode.decoder import CpuColumns, Table
-from duet.lessons.plan import SYMBOL, probes_of, substitute
+from duet.lessons.plan import kernel_values, probes_of, substitute
 from duet.lessons.schema import Lesson, Point, Span, Workload
 from duet.session.tables import TABLES, Columns
 
@@ -231,11 +231,12 @@ def compile_program(
     return _Compiler(lesson, arm, workload, symbols, string_id).program()
 
 
-def needed_symbols(lesson: Lesson) -> frozenset[str]:
-    """Return the kernel symbols in the lesson's probes and spans."""
-    texts = [text for p in lesson.probes for text in (p.filter, p.define) if text]
+def needed_symbols(lesson: Lesson, arm: str) -> frozenset[str]:
+    """Return the values of the kernel in the arm's probes and the spans; see kernel_values()."""
+    events = probes_of(lesson, arm).values()
+    texts = [text for event in events for text in (event.filter, event.define) if text]
     texts += [value for span in lesson.spans for value in span.when.values()]
-    return frozenset(name for text in texts for name in SYMBOL.findall(text))
+    return frozenset(name for text in texts for name in kernel_values(text))
 
 
 class _Compiler:
@@ -249,7 +250,7 @@ class _Compiler:
     ) -> None:
         self._lesson, self._arm, self._workload = lesson, arm, workload
         self._symbols, self._string_id = symbols, string_id
-        self._event_of = {p.name: p.event for p in probes_of(lesson, arm)}
+        self._event_of = {name: e.event for name, e in probes_of(lesson, arm).items()}
         self._kinds = {kind.name: index for index, kind in enumerate(lesson.kinds)}
         self._args: dict[str, list[str]] = {}
         self._acts: dict[str, list[tuple[Act, int]]] = {}
@@ -335,7 +336,7 @@ class _Compiler:
     def _rule(self, event: str, span: Span) -> SpanRule | None:
         when = []
         for field, text in span.when.items():
-            if any(name not in self._symbols for name in SYMBOL.findall(text)):
+            if any(name not in self._symbols for name in kernel_values(text)):
                 return None
             value = int(substitute(text, self._symbols), 0)
             when.append((self._column(event, field), _signed(value)))

@@ -160,7 +160,7 @@ class Tally:
         self._unsigned: set[str] = set()
         self._markers: list[tuple[int, int, int, bytes]] = []
         self._start = workload_of(lesson, workload).start_marker.encode()
-        event_of = {p.name: p.event for p in probes_of(lesson, arm)}
+        event_of = {name: one.event for name, one in probes_of(lesson, arm).items()}
         for name, metric in lesson.metrics.items():
             probes = metric.probes
             if not probes or (metric.arms and arm not in metric.arms):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from duet.lessons.schema.base import Fault, Name, Strict, refuse
+from duet.lessons.schema.base import BaseName, Fault, Name, Strict, refuse
 
 # Part of trace.yaml: the data that x-ray and microscope read.
 
@@ -97,16 +97,30 @@ class Kind(Strict):
     always: bool = Field(default=False, description="whether the legend of every step shows it")
 
 
-class Probe(Strict):
-    """An event to enable in the guest. {sym:NAME} is replaced by the symbol's address."""
+class Event(Strict):
+    """An event in the guest's tracefs.
 
-    name: Name = Field(description="the name in other keys")
+    In `define` and `filter`, {sym:NAME} is replaced by the symbol's address, {offset:STRUCT.MEMBER}
+    by the member's offset in bytes, and {sizeof:STRUCT} by the structure's size in bytes.
+    """
+
     event: str = Field(description="group/name")
     define: str | None = Field(default=None, description="kprobe_events line for duet/ events")
     filter: str | None = Field(
         default=None, description="filter of the event, as in tracefs; {comm}: the workload's glob"
     )
+
+
+class Probe(Event):
+    """An event to enable in the guest."""
+
+    name: Name = Field(description="the name in other keys")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
+    bases: dict[BaseName, Event | Literal["absent"]] = Field(
+        default_factory=dict,
+        description="for each kernel base that lacks the event: the event that has the same "
+        "fields there, or `absent`",
+    )
     explain: bool = Field(
         default=True, description="false: it is only for metrics and is not enabled in explain runs"
     )
@@ -114,6 +128,11 @@ class Probe(Strict):
         default_factory=dict,
         description="for each knob, the largest value at which an explain run enables it",
     )
+
+    def on(self, base: str | None) -> Event | None:
+        """Return the event on a kernel base (None: the default base), or None if it has none."""
+        found = self.bases.get(base, self) if base is not None else self
+        return None if found == "absent" else found
 
 
 class Span(Strict):

@@ -90,6 +90,7 @@ def _trace(lesson: Lesson) -> Iterator[Use]:
     for i, probe in enumerate(lesson.probes):
         yield from _each("arm", probe.arms, "probes", i, "arms")
         yield from _keys("param", probe.explain_max, "probes", i, "explain_max")
+        yield from _keys("base", probe.bases, "probes", i, "bases")
     for i, span in enumerate(lesson.spans):
         yield from _ends(span, "spans", i)
         yield from _one("kind", span.kind, "spans", i, "kind")
@@ -221,6 +222,7 @@ SHOWN = 24
 """Maximum number of names that an error sentence lists."""
 DECLARED_AT = {
     "arm": "`arms:` in lesson.yaml",
+    "base": "`base:` of an arm in lesson.yaml",
     "param": "`params:` in lesson.yaml",
     "workload": "`workloads:` in lesson.yaml",
     "metric": "`metrics:` in lesson.yaml",
@@ -251,6 +253,7 @@ def declared(lesson: Lesson) -> dict[str, list[str]]:
     scope = lesson.microscope
     return {
         "arm": [arm.name for arm in lesson.arms],
+        "base": sorted({arm.base for arm in lesson.arms if arm.base is not None}),
         "param": list(lesson.params),
         "workload": list(lesson.workloads),
         "metric": list(lesson.metrics),

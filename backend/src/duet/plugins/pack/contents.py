@@ -33,6 +33,7 @@ from duet.guests.qemu import QEMU, QEMU_PACKAGE
 from duet.guests.qemu import SOURCE as TSC_SOURCE
 from duet.guests.root import GuestRoot
 from duet.kernels import KernelImage
+from duet.kernels.image import read_system_map
 from duet.lenses.scope.coherence import stated_file
 from duet.lenses.scope.native import read_operation
 from duet.lessons.load import LessonFolder
@@ -106,15 +107,16 @@ class Draft:
         self._licences: set[str] = set()
 
     def add_kernel(self, image: KernelImage, symbols: Mapping[str, int]) -> None:
-        """Add a kernel with the symbols that its lesson needs."""
+        """Add a kernel with the symbols that a lesson needs. Several lessons may share a kernel."""
         place = self.folder / "kernels" / image.key
-        if place.exists():
-            return
-        place.mkdir(parents=True)
-        for path in (image.bzimage, image.config):
-            shutil.copyfile(path, place / path.name)
-        lines = [f"{address:x} T {name}\n" for name, address in sorted(symbols.items())]
-        (place / "System.map").write_text("".join(lines))
+        if not place.exists():
+            place.mkdir(parents=True)
+            for path in (image.bzimage, image.config):
+                shutil.copyfile(path, place / path.name)
+        system_map = place / "System.map"
+        known = read_system_map(system_map.read_text()) if system_map.exists() else {}
+        lines = [f"{address:x} T {name}\n" for name, address in sorted({**known, **symbols}.items())]
+        system_map.write_text("".join(lines))
 
     def add_root(self, root: GuestRoot) -> None:
         """Add the guests' initramfs."""

@@ -244,7 +244,7 @@ async def _fill(
         }
         statics[folder.slug] = _statics(plans, kernels)
         for name in measured:
-            draft.add_kernel(images[name], lesson_symbols(folder, images[name]))
+            draft.add_kernel(images[name], lesson_symbols(folder, name, images[name]))
     draft.add_root(root)
     draft.add_programs()
     draft.add_python()

@@ -134,7 +134,7 @@ class Pack:
 
     def source(self, plan: MeasurePlan, arm: str) -> LaneSource:
         image = self.image(plan.folder.slug, arm)
-        symbols = lesson_symbols(plan.folder, image)
+        symbols = lesson_symbols(plan.folder, arm, image)
         source = image_source(arm, image, symbols, self.root, plan.folder.slug)
         return replace(source, vmlinux=None, scope=None)
 
