@@ -108,9 +108,9 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
         check="./duet check 'a b.patch'",
         said=(),
     )
-    try_.print_result(result, None)
+    try_.print_result(result, None, "mail")
     assert "\n  ./duet check 'a b.patch'\n" in capsys.readouterr().out
-    try_.print_result(replace(result, check=None), None)
+    try_.print_result(replace(result, check=None), None, "mail")
     said = capsys.readouterr().out
     assert "duet check" not in said and "give their source with --tree" in said
 
@@ -213,7 +213,7 @@ def test_what_is_left_out_stands_in_the_result(capsys: pytest.CaptureFixture[str
     names = [one.name for one in fields(TryResult)]
     tree = {**dict.fromkeys(names, ""), "arms": (), "functions": (), "proposed": (), "saved": None}
     result = TryResult(**{**tree, "left_out": ["the x-ray saw nothing"], "recording": None})
-    try_.print_result(result, None)
+    try_.print_result(result, None, "mail")
     assert "left out: the x-ray saw nothing\n" in capsys.readouterr().out
 
 

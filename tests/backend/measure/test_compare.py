@@ -122,7 +122,7 @@ def test_count_clock_is_deterministic_and_names_nanoseconds() -> None:
     )  # fmt: skip
     assert found.ratio == pytest.approx((50.0 + 50.2) / 2 / 100), "the median over all starts"
     assert "2 equal runs at 8 ns per instruction" in found.sentence
-    assert "over 4 starts 0.49 to 0.51" in found.sentence
+    assert "over 4 starts 0.490 to 0.510" in found.sentence
 
 
 def test_count_clock_refuses_runs_that_differ_with_both_values() -> None:

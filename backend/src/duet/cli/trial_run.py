@@ -35,7 +35,7 @@ from duet.measure.compare import verdict_line
 from duet.measure.model import SourceFacts
 from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult, RunSpec, workload_trouble
-from duet.trials.ask import Asked, check_line, read_trial, try_line
+from duet.trials.ask import Asked, check_line, read_trial, try_line, without_folders
 from duet.trials.command import OVER_LIMIT
 from duet.trials.kernels import by_build, by_source, diff_sha256, distinct
 from duet.trials.mails import Patch
@@ -178,6 +178,7 @@ class TrialOptions:
         worse_than: limit in per cent; the exit code says whether a kernel is worse than the first
             kernel by more than this limit.
         result: file for the numbers, in the format of the KernelCI database.
+        verbatim: whether the report has all lines that the command printed.
     """
 
     record: bool = True
@@ -188,6 +189,7 @@ class TrialOptions:
     worse_than: float | None = None
     as_json: bool = False
     result: Path | None = None
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,8 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
     if how.save is not None:
         check_target(how.save)
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
-    trial = replace(trial, given=trial.given or try_line(asked), check=check_line(asked))
+    typed = trial.given or try_line(asked)
+    trial = replace(trial, given=without_folders(typed, asked), check=check_line(asked))
     tell = Notes()
     tell(*trial.said)
     folder = trials_dir() / trial.name
@@ -271,7 +274,7 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
         shared=shared_counts(report),
         variables=[one.path for one in tracing.variables],
         proposed=[one.argument for one in tracing.proposed],
-        given=trial.given,
+        given=typed,
         check=trial.check or None,
         said=list(trial.said),
         recording=None if recording is None else str(recording),

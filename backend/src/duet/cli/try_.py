@@ -150,6 +150,9 @@ def try_(
         Path | None,
         typer.Option("--result", help="Write the numbers to this file, in KernelCI's format."),
     ] = None,
+    verbatim: Annotated[
+        bool, typer.Option("--verbatim", help="Print all lines of the command in the report.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Compare your patch with the stock kernel on any command. Builds, records and measures,
@@ -187,7 +190,15 @@ def try_(
     )
     window = None if whole else window_ms
     how = TrialOptions(
-        not no_trace, not no_measure, window, repeats, save_lesson, worse_than, as_json, result
+        not no_trace,
+        not no_measure,
+        window,
+        repeats,
+        save_lesson,
+        worse_than,
+        as_json,
+        result,
+        verbatim,
     )
     return try_kernels(asked, how)
 
@@ -221,7 +232,7 @@ def try_kernels(asked: Asked, how: TrialOptions) -> int:
     if how.as_json:
         emit(tried.result)
     else:
-        print_result(tried.result, report)
+        print_result(tried.result, report, "mail-verbatim" if how.verbatim else "mail")
     if how.worse_than is not None:
         return _judged(report, how.worse_than)
     return max([unwritten, *(error.exit_code for error in errors_of(report))]) if report else 0
@@ -241,8 +252,8 @@ def _judged(report: Report | None, percent: float) -> Judgement:
     return judgement
 
 
-def print_result(result: TryResult, report: Report | None) -> None:
-    """Print what was tried, the report, and what to do next, for people."""
+def print_result(result: TryResult, report: Report | None, how: str) -> None:
+    """Print what was tried, the report in a format, and what to do next, for people."""
     from duet.measure.reports import render
 
     print(f"{result.trial}: {', '.join(arm.arm for arm in result.arms)}")
@@ -260,7 +271,7 @@ def print_result(result: TryResult, report: Report | None) -> None:
         print(f"more to trace: --trace '{argument}'")
     print()
     if report is not None:
-        print(render(report, "mail"))
+        print(render(report, how))
     if result.recording is not None:
         print(f"Recorded into {result.recording}.")
     if result.saved is not None:

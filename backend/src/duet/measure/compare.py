@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import statistics
 from collections.abc import Sequence
 from enum import IntEnum
@@ -57,7 +58,11 @@ def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
 
 
 def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean, or None for fewer than two samples."""
+    """Return the 95 % interval of the mean, or None for fewer than two samples.
+
+    The interval of samples that are never negative, such as rates and times, begins at 0 at the
+    lowest.
+    """
     if len(samples) < 2:
         return None
     from scipy import stats
@@ -66,7 +71,7 @@ def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
     if error == 0:
         return mean, mean
     low, high = stats.t.interval(CONFIDENCE, len(samples) - 1, loc=mean, scale=error)
-    return float(low), float(high)
+    return (max(float(low), 0.0) if min(samples) >= 0 else float(low)), float(high)
 
 
 def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
@@ -174,6 +179,25 @@ def format_value(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.1f}"
     return f"{value:.4g}"
+
+
+def step_of(low: float, high: float) -> float | None:
+    """Return the step to which figures with this spread are rounded; None for no spread.
+
+    Half the spread keeps two digits, and the larger figure at most four.
+    """
+    half, largest = (high - low) / 2, max(abs(low), abs(high))
+    if not half > 0 or not math.isfinite(largest):
+        return None
+    return 10.0 ** max(math.floor(math.log10(half)) - 1, math.floor(math.log10(largest)) - 3)
+
+
+def rounded(value: float, step: float | None) -> str:
+    """Format a number to a multiple of `step`, a power of ten: '1,150', '0.0232'."""
+    if step is None:
+        return format_value(value)
+    decimals = max(0, -round(math.log10(step)))
+    return f"{round(value / step) * step:,.{decimals}f}"
 
 
 def _unusable(ours: Series, theirs: Series) -> str | None:
@@ -307,7 +331,8 @@ def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> bool:
 
 def _of(theirs: Series, low: float, high: float) -> str:
     """Format a range of ratios, for example '0.08 to 0.13 of rwsem'."""
-    return f"{format_value(low)} to {format_value(high)} of {theirs.arm}"
+    step = step_of(low, high)
+    return f"{rounded(low, step)} to {rounded(high, step)} of {theirs.arm}"
 
 
 def _change(ours: Series, theirs: Series, ratio: float) -> str:

@@ -335,6 +335,7 @@ class Report:
         programs: guest programs that the workload runs -> version.
         by: version and commit of Kernel Duet.
         waiting: whether the lesson's cost is time spent waiting. The count clock scales this time.
+        summary: regular expressions of the workload's lines that have figures; empty to print all.
         remarks: sentences about the hosts (results that were not mixed, missing results) or about
             a trial's kernels (missing options, an x-ray that read nothing).
     """
@@ -356,6 +357,7 @@ class Report:
     programs: dict[str, str] = field(default_factory=dict)
     by: str = ""
     waiting: bool = False
+    summary: tuple[str, ...] = ()
 
     @property
     def wall(self) -> bool:

@@ -185,7 +185,16 @@ def blank_report(
         programs=program_versions(_commands(plan)),
         by=our_version(),
         waiting=plan.lesson.waiting,
+        summary=_summary(plan),
     )
+
+
+def _summary(plan: MeasurePlan) -> tuple[str, ...]:
+    """Return the regular expressions that find figures in the workload's lines."""
+    metrics = plan.lesson.metrics.values()
+    own = [m for m in metrics if not m.workloads or plan.workload in m.workloads]
+    ops_line = plan.lesson.workloads[plan.workload].ops_line
+    return tuple(dict.fromkeys(line for line in (ops_line, *(m.line for m in own)) if line))
 
 
 def _commands(plan: MeasurePlan) -> str:

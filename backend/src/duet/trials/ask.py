@@ -141,6 +141,22 @@ def try_line(asked: Asked) -> str:
     return _line("try", asked, (*KERNELS, *others))
 
 
+def without_folders(line: str, asked: Asked) -> str:
+    """Return a command line that finds the arguments' files in the current folder.
+
+    Readers of a report have a mail and a tarball, but not the folders of its author.
+    """
+    files = (*asked.patches, *asked.trees, *asked.kernels, *asked.vmlinux, *asked.shared)
+    named = {str(path) for path in (*files, asked.repository, asked.base, *asked.config)}
+
+    def short(word: str) -> str:
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        name = Path(value).name
+        return f"{option}{equals}{name}" if value in named and name not in ("", "..") else word
+
+    return shlex.join(short(word) for word in shlex.split(line))
+
+
 def check_line(asked: Asked) -> str:
     """Return the `duet check` command line for the same patches, trees and base.
 

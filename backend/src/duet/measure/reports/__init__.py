@@ -16,6 +16,7 @@ from duet.measure.reports import text as mail
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "mail": mail.render,
+    "mail-verbatim": mail.render_verbatim,
     "ministat": ministat.render,
     "lkp": lkp.render,
     "will-it-scale": scale.render,

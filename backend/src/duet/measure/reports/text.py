@@ -8,7 +8,7 @@ import shlex
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duet.guests.qemu import sharing_words
 from duet.measure.compare import (
@@ -16,7 +16,9 @@ from duet.measure.compare import (
     format_value,
     other_bases,
     other_compilers,
+    rounded,
     shift_words,
+    step_of,
     summary,
     why_refused,
 )
@@ -30,6 +32,7 @@ from duet.measure.model import (
     Table,
     host_words,
 )
+from duet.measure.plan import default_repeats
 from duet.measure.spread import ratio_words, spread_words
 from duet.measure.verdicts import of_the_clock
 
@@ -334,7 +337,8 @@ def provenance(report: Report) -> list[str]:
         lines += wrap(f"programs in the guests: {words}", "    ", "  ")
     first_of_all = report.made_by if report.made_by != report.command else ""
     made_by = command(first_of_all) if first_of_all else []
-    lines += ["", "Reproduce:", *made_by, *command(report.command), ""]
+    where = ", with the files that it names in the current folder" if report.made_by else ""
+    lines += ["", f"Reproduce{where}:", *made_by, *command(report.command), ""]
     by = f"Kernel Duet {report.by}".strip()
     return [*lines, *wrap(f"Measured {report.at} by {by}.")]
 
@@ -467,13 +471,76 @@ def render(report: Report) -> str:
             body += [*metric(block), ""]
         body += _events(table)
     lines = [line for table in report.tables for line in verbatim(report, table)]
-    return whole(alarms(report), head(report), body, provenance(report), lines)
+    return whole(opening(report), alarms(report), head(report), body, provenance(report), lines)
+
+
+# The first sentences: what came out, how it was obtained, and on what.
+
+
+def opening(report: Report) -> list[str]:
+    """State the headline's figures and ratios; [] if there are none that may be compared."""
+    said = [sentence for table in report.tables for sentence in _headline(report, table)]
+    return [*(line for sentence in said for line in wrap(sentence)), *([""] if said else [])]
+
+
+def _headline(report: Report, table: Table) -> list[str]:
+    found = blocks(report, table)[:1]
+    if not found or report.sweep is not None:  # a sweep has too many for the first lines
+        return []
+    (block,) = found
+    parts = []
+    for one in block.series[1:]:
+        compared = block.comparison(one.arm)
+        if compared is not None and compared.ratio is not None:
+            parts.append(_result(block, one, compared))
+    if not parts:
+        return []
+    return [f"{block.first.title}: {'; '.join(parts)}. {_how(report, table, block)}."]
+
+
+def _result(block: Block, one: Series, compared: Comparison) -> str:
+    """Describe one arm's figure beside the reference's."""
+    figures = [f"{s.arm} {_figure(block, s)}" for s in (one, block.first)]
+    if compared.verdict == "no difference proven":
+        return f"{figures[0]} {one.unit} against {figures[1]}, no difference proven"
+    span = compared.ci or compared.range
+    ratio = rounded(compared.ratio or 0, step_of(*span) if span else None)
+    judged = "higher" if (compared.ratio or 0) > 1 else "lower"
+    if one.better != "neither" and compared.ratio != 1:
+        judged = "better" if judged == one.better else "worse"
+    return f"{figures[0]} {one.unit} against {figures[1]}, {ratio} times, {judged}"
+
+
+def _figure(block: Block, one: Series) -> str:
+    found = block.summary(one)
+    if found is None or one.figure is None:
+        return "-"
+    span = found.ci if block.table.condition.clock == "wall" else _span(one)
+    return rounded(one.figure, step_of(*span) if span else None)
+
+
+def _how(report: Report, table: Table, block: Block) -> str:
+    """Describe how the headline was obtained: 'Counted instructions under emulation, ...'."""
+    accel = report.host.get("accel", "")
+    on = {"tcg": " under emulation", "kvm": " under KVM"}.get(accel, "")
+    if table.condition.clock == "count":
+        what, more = "instructions", clock_words(table).split("; ")[1]
+    else:
+        what, more = "times of untraced runs", f"n = {min(s.n for s in block.series)}"
+    return f"{block.first.evidence.capitalize()} {what}{on}, {more}"
+
+
+def render_verbatim(report: Report) -> str:
+    """Format like render(), with all lines that the workload printed."""
+    return render(replace(report, summary=()))
 
 
 def metric(block: Block) -> list[str]:
     """Format one metric with its direction, a line per arm, and the verdicts."""
     if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
         return _aside(block)
+    if (few := _too_few(block)) is not None:
+        return wrap(few, "  ", "")
     wall = block.table.condition.clock == "wall"
     interval = "95 % CI of the mean" if wall else "lowest to highest"
     heading = ("arm", "n" if wall else "starts", "median", "mean", interval, "change")
@@ -487,20 +554,39 @@ def _aside(block: Block) -> list[str]:
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 
 
+def _too_few(block: Block) -> str | None:
+    """Return one sentence for a metric that has too few runs for a verdict, or None."""
+    n = min(one.n for one in block.series)
+    least = default_repeats(block.table.condition.clock)
+    if block.first.evidence == "static" or block.first.extra or not 0 < n < least:
+        return None
+    first = block.first
+    words = ", ".join(f"{one.arm} {_figure(block, one)}" for one in block.series)
+    runs = f"{n} {'run gives' if n == 1 else 'runs give'} no verdict"
+    return f"{first.title} ({first.metric}), {first.unit}; {first.evidence}: {words}; {runs}."
+
+
 def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
     found = block.summary(one)
     if found is None:
         return one.arm, "0", "-", "-", "-", "-"
     span = found.ci if wall else _span(one)
-    words = f"{number(span[0])} to {number(span[1])}" if span else "-"
+    step = step_of(*span) if span else None
+    cells = [_short(value, step) for value in (found.median, found.mean, *(span or ()))]
     return (
         one.arm,
         str(found.n if wall else 1 + len(one.perturbed)),
-        number(found.median),
-        number(found.mean),
-        words,
+        cells[0],
+        cells[1],
+        " to ".join(cells[2:]) or "-",
         change(block, one),
     )
+
+
+def _short(value: float, step: float | None) -> str:
+    """Format a number to its spread's step, in at most ten characters if possible."""
+    words = rounded(value, step)
+    return words if len(words) <= 10 else number(value)
 
 
 def change(block: Block, one: Series) -> str:
@@ -515,7 +601,11 @@ def change(block: Block, one: Series) -> str:
 
 
 def verbatim(report: Report, table: Table) -> list[str]:
-    """Return the workload's own output lines from the last run of each arm."""
+    """Return the workload's own output lines from the last run of each arm.
+
+    If the report has patterns of summary lines, other lines are left out.
+    """
+    summary = [re.compile(pattern) for pattern in report.summary]
     lines: list[str] = []
     several = f", {params_words(table)}" if len(report.tables) > 1 else ""
     if table.condition.clock == "count":
@@ -527,6 +617,9 @@ def verbatim(report: Report, table: Table) -> list[str]:
         each, rest = divmod(len(said), max(runs, 1))
         shown = said[-each:] if each and not rest else said
         of = f"the last of {runs} runs" if len(shown) < len(said) else "all its runs"
+        if brief := [s for s in shown if any(one.search(s) for one in summary)]:
+            of = f"summary of {of}" if len(brief) < len(shown) else of
+            shown = brief
         if len(shown) > MAX_LINES:
             of, shown = f"its last {MAX_LINES} lines", shown[-MAX_LINES:]
         lines += ["", *wrap(f"Verbatim, {arm}{several} ({of}):"), *(f"| {plain(s)}" for s in shown)]

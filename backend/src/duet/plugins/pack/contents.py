@@ -115,7 +115,9 @@ class Draft:
                 shutil.copyfile(path, place / path.name)
         system_map = place / "System.map"
         known = read_system_map(system_map.read_text()) if system_map.exists() else {}
-        lines = [f"{address:x} T {name}\n" for name, address in sorted({**known, **symbols}.items())]
+        lines = [
+            f"{address:x} T {name}\n" for name, address in sorted({**known, **symbols}.items())
+        ]
         system_map.write_text("".join(lines))
 
     def add_root(self, root: GuestRoot) -> None:
