@@ -64,6 +64,30 @@ def test_a_base_that_no_arm_stands_on_is_refused(lesson02: LessonFolder) -> None
         on_base(lesson02, {"7.4": "absent"})
 
 
+def test_a_write_is_left_out_where_the_kernel_lacks_the_knob(lesson02: LessonFolder) -> None:
+    data = on_base(lesson02, {}).model_dump()
+    data["workloads"]["storm"]["writes"] = ("/proc/sys/vm/swappiness {hogs}",)
+    data["params"]["hogs"]["absent_on"] = ("7.3",)
+    lesson, params = Lesson.model_validate(data), lesson02.check_params({"hogs": 5})
+    values = dict.fromkeys(needed_symbols(lesson, "rwsem"), 24)
+    plans = {a: plan_text(lesson, a, "storm", params, values) for a in ("rwsem", "newest")}
+    assert "\nwrite /proc/sys/vm/swappiness 5\n" in plans["rwsem"]
+    assert "swappiness" not in plans["newest"]
+    data["params"]["hogs"]["absent_on"] = ("7.4",)
+    with pytest.raises(ValidationError, match=r"7\.4"):
+        Lesson.model_validate(data)
+
+
+def test_a_base_has_its_own_limit_for_an_event(lesson02: LessonFolder) -> None:
+    limited = ON_7_3 | {"explain_max": {"hogs": 3}}
+    lesson = on_base(lesson02, {"7.3": limited})
+    values = dict.fromkeys(needed_symbols(lesson, "newest"), 24)
+    for hogs, told in ((3, True), (4, False)):
+        params = lesson02.check_params({"hogs": hogs})
+        plan = plan_text(lesson, "newest", "storm", params, values)
+        assert ("path_umount" in plan) is told
+
+
 def test_an_offset_that_the_kernel_lacks_is_named() -> None:
     with pytest.raises(KernelError, match=r"no 'offset:shrinker\.gone'"):
         substitute("+{offset:shrinker.gone}($arg1)", {})

@@ -7,12 +7,12 @@ The agent has no data about lessons, so this module replaces all names by values
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 
 from duet.base.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder, duration_s
-from duet.lessons.schema import Event, Lesson, Mail, Probe, QuizQuestion, Workload
+from duet.lessons.schema import Event, Lesson, Mail, QuizQuestion, Workload
 from duet.lessons.view import explained
 
 _VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|((?:offset|sizeof):[A-Za-z_][\w.]*))\}")
@@ -28,9 +28,14 @@ BUFFER_SHARE = 4
 BUFFER_MAX_KB = 256 << 10
 
 
+def base_of(lesson: Lesson, arm: str) -> str | None:
+    """Return the name of the arm's kernel base; None for the default base."""
+    return next((one.base for one in lesson.arms if one.name == arm), None)
+
+
 def probes_of(lesson: Lesson, arm: str) -> dict[str, Event]:
     """Return the events of an arm's probes on the arm's base, by the probe's name."""
-    base = next((one.base for one in lesson.arms if one.name == arm), None)
+    base = base_of(lesson, arm)
     events = ((p.name, p.on(base)) for p in lesson.probes if not p.arms or arm in p.arms)
     return {name: event for name, event in events if event is not None}
 
@@ -106,13 +111,19 @@ def command(workload: Workload, params: Mapping[str, int]) -> str:
     return " ".join(words)
 
 
-def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
+def setup_lines(
+    workload: Workload, params: Mapping[str, int], lacking: Collection[str] = ()
+) -> list[str]:
     """Return plan lines that prepare the run: first commands, then writes to files.
 
     Writes come last, because a file may be in a filesystem that a command mounts.
+
+    Args:
+        lacking: knobs that the kernel lacks; writes of their values are left out.
     """
     lines = [f"setup {filled(line, params)}" for line in workload.setup]
-    return lines + [f"write {filled(line, params)}" for line in workload.writes]
+    writes = [w for w in workload.writes if not any(f"{{{name}}}" in w for name in lacking)]
+    return lines + [f"write {filled(line, params)}" for line in writes]
 
 
 def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
@@ -127,12 +138,9 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
 
 
-def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
-    """Return whether explain runs enable the probe.
-
-    Explain runs do not enable the probe if a knob exceeds its limit in `explain_max`.
-    """
-    return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
+def _explains(event: Event, params: Mapping[str, int]) -> bool:
+    """Return whether no knob exceeds its limit in the event's `explain_max`."""
+    return all(params.get(name, 0) <= most for name, most in event.explain_max.items())
 
 
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
@@ -176,12 +184,16 @@ def plan_text(
     run_kb = run_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
     deadline_s = duration_s(lesson, params, USUAL_S) + DEADLINE_SLACK_S
     lines = ["plan 1", f"deadline_ms {deadline_s * 1000}"]
-    lines += [*before, *setup_lines(workload, params)]
+    base = base_of(lesson, arm)
+    lacking = [name for name, param in lesson.params.items() if base in param.absent_on]
+    lines += [*before, *setup_lines(workload, params, lacking)]
     if traced:
         lines += [f"buffer_kb {buffer_kb or run_kb}", f"drain {'end' if at_boot else 'live'}"]
+        there = probes_of(lesson, arm)
         if probes is None:
-            probes = frozenset(p.name for p in lesson.probes if _explains(p, params))
-        chosen = [event for name, event in probes_of(lesson, arm).items() if name in probes]
+            usual = (probe.name for probe in lesson.probes if probe.explain)
+            probes = frozenset(n for n in usual if n in there and _explains(there[n], params))
+        chosen = [event for name, event in there.items() if name in probes]
         lines += [f"probe {substitute(e.define, symbols)}" for e in chosen if e.define]
         for event in chosen:
             chooser = substitute(event.filter or "", symbols, comm=workload.comm)

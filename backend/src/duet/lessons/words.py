@@ -95,6 +95,7 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
                 words.add(found.group(1))
     if lesson.microscope is not None:
         words |= set(lesson.microscope.functions)
+        words |= {name for on in lesson.microscope.bases.values() for name in on.values()}
     return {word for word in words if len(word) > 2} - GENERIC.keys()
 
 

@@ -14,7 +14,7 @@ from duet.kernels.traceable import Functions, Refusal, read_functions
 from duet.lenses import probe_names
 from duet.lenses.registry import FOLDER as PROBES
 from duet.lessons.document import meant
-from duet.lessons.plan import kernel_values, probes_of
+from duet.lessons.plan import base_of, kernel_values, probes_of
 from duet.lessons.schema import Event, Lesson, Place
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
 
@@ -101,7 +101,7 @@ def _refused(
                     why = "it is not in System.map"
                     yield (*at, key), f"symbol {symbol}", Refusal(why, ELSEWHERE)
     if lesson.microscope is not None:
-        for index, name in enumerate(lesson.microscope.functions):
+        for index, name in enumerate(lesson.microscope.functions_on(base_of(lesson, arm))):
             if name not in functions.names:
                 place: Place = ("microscope", "functions", index)
                 why = "it is not in System.map; it may be inlined"

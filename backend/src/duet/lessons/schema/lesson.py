@@ -93,6 +93,11 @@ class Param(Strict):
         "model on the page, and no run uses it",
     )
     cmdline: str | None = Field(default=None, description="kernel parameter, with {value}")
+    absent_on: tuple[BaseName, ...] = Field(
+        default=(),
+        description="kernel bases that lack the file to which workloads write the value; there "
+        "such a write is left out, and the kernel does what it does with the default",
+    )
     role: KnobRole | None = Field(
         default=None,
         description="duration: seconds that the workload runs; cpus: vCPUs of each guest; "

@@ -55,6 +55,11 @@ class MicroscopeConfig(Strict):
     object: str = Field(default="", description="its type, e.g. 'struct dentry'")
     ready: str = Field(default="", description="regex on the workload's lines")
     go: str = Field(default="", description="line for the workload's standard input")
+    bases: dict[BaseName, dict[str, str]] = Field(
+        default_factory=dict,
+        description="for each kernel base that lacks some of `functions`, for example because they "
+        "are inlined there: function -> the function that is watched instead",
+    )
     log: int = Field(
         default=20_000,
         ge=0,
@@ -62,6 +67,11 @@ class MicroscopeConfig(Strict):
         description="maximum number of accesses that are stored one by one",
     )
     workloads: tuple[Name, ...] = Field(min_length=1, description="workloads that use it")
+
+    def functions_on(self, base: str | None) -> tuple[str, ...]:
+        """Return the functions that are watched on a kernel base, in the order of `functions`."""
+        instead = self.bases.get(base, {}) if base is not None else {}
+        return tuple(instead.get(name, name) for name in self.functions)
 
     @model_validator(mode="after")
     def object_is_whole(self) -> MicroscopeConfig:
@@ -109,6 +119,10 @@ class Event(Strict):
     filter: str | None = Field(
         default=None, description="filter of the event, as in tracefs; {comm}: the workload's glob"
     )
+    explain_max: dict[Name, int] = Field(
+        default_factory=dict,
+        description="for each knob, the largest value at which an explain run enables it",
+    )
 
 
 class Probe(Event):
@@ -123,10 +137,6 @@ class Probe(Event):
     )
     explain: bool = Field(
         default=True, description="false: it is only for metrics and is not enabled in explain runs"
-    )
-    explain_max: dict[Name, int] = Field(
-        default_factory=dict,
-        description="for each knob, the largest value at which an explain run enables it",
     )
 
     def on(self, base: str | None) -> Event | None:

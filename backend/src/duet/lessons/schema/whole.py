@@ -69,6 +69,8 @@ def _ends(ends: object, *place: str | int) -> Iterator[Use]:
 
 def _lesson(lesson: Lesson) -> Iterator[Use]:
     yield from _ends(lesson.operation, "operation")
+    for name, param in lesson.params.items():
+        yield from _each("base", param.absent_on, "params", name, "absent_on")
     for name, act in lesson.acts.items():
         yield from _one("workload", act.workload, "acts", name, "workload")
         yield from _one("param", act.max_param, "acts", name, "max_param")
@@ -91,6 +93,14 @@ def _trace(lesson: Lesson) -> Iterator[Use]:
         yield from _each("arm", probe.arms, "probes", i, "arms")
         yield from _keys("param", probe.explain_max, "probes", i, "explain_max")
         yield from _keys("base", probe.bases, "probes", i, "bases")
+        for base, event in probe.bases.items():
+            if event != "absent":
+                place = ("probes", i, "bases", base, "explain_max")
+                yield from _keys("param", event.explain_max, *place)
+    if lesson.microscope is not None:
+        yield from _keys("base", lesson.microscope.bases, "microscope", "bases")
+        for base, instead in lesson.microscope.bases.items():
+            yield from _keys("function", instead, "microscope", "bases", base)
     for i, span in enumerate(lesson.spans):
         yield from _ends(span, "spans", i)
         yield from _one("kind", span.kind, "spans", i, "kind")
