@@ -53,11 +53,11 @@ def newer(settings: KernelSettings, tmp_path: Path) -> Path:
     return add_base(settings, "6.12", text, more="CONFIG_NEW=y\n")
 
 
-def test_ours_are_6_1_by_default_6_12_and_7_3() -> None:
-    assert list(base_folders(OURS)) == ["6.1", "6.12", "7.3"]
+def test_ours_are_6_1_by_default_and_three_others() -> None:
+    assert list(base_folders(OURS)) == ["5.10", "6.1", "6.12", "7.3"]
     usual = find_base(None, OURS)
     assert (usual.name, usual.both, usual.package) == ("6.1", "both", "linux-source-6.1")
-    for name in ("6.12", "7.3"):
+    for name in ("5.10", "6.12", "7.3"):
         new = find_base(name, OURS)
         wanted = (name, f"both-{name}", f"linux-source-{name}")
         assert (new.series, new.both, new.package) == wanted

@@ -120,7 +120,11 @@ def test_the_nearest_base_gives_the_configuration() -> None:
     newer = nearest_fragments("6.15", patches)
     assert [path.parent.name for path in older] == ["6.1"]
     assert [path.parent.name for path in newer] == ["6.1", "6.12"]
-    assert nearest_fragments("5.10", patches) == older
+    assert nearest_fragments("5.18", patches) == older, "its DWARF options have today's names"
+    for series in ("4.19", "5.10", "5.17"):
+        found = nearest_fragments(series, patches)
+        assert [path.parent.name for path in found] == ["6.1", "5.10"]
+    assert [path.parent.name for path in nearest_fragments("7.3", patches)] == ["6.1", "7.3"]
 
 
 def test_the_store_reads_a_tree_again_only_where_it_changed(tmp_path: Path) -> None:

@@ -58,6 +58,12 @@ class BaseFile(Strict):
 
     about: str = Field(description="one line for lists of bases")
     series: str = Field(pattern=r"^\d+\.\d+$", description='in quotes: version, e.g. "6.12"')
+    since: str | None = Field(
+        default=None,
+        pattern=r"^\d+\.\d+$",
+        description="in quotes: the oldest version that is configured like this base, where a "
+        "kernel comes from elsewhere; default: `series`",
+    )
     source: SourceFile = Field(description="one of tarball, git, tree, image")
     config: tuple[str, ...] = Field(
         default=(), description="fragments over allnoconfig, in order; or those of `like`"
@@ -110,6 +116,7 @@ class Base:
         both: name of the folder in which lessons store instrumentation patches for this base.
         fragments: config files in order; later files override earlier files.
         lenient: whether config options that the source lacks are left out.
+        since: the oldest series whose kernels from elsewhere are configured like this base.
     """
 
     name: str
@@ -121,6 +128,7 @@ class Base:
     fragments: tuple[Path, ...]
     variants: Mapping[str, Path] = field(default_factory=dict, hash=False)
     lenient: bool = False
+    since: str = ""
 
     @property
     def package(self) -> str:
@@ -209,6 +217,7 @@ def _read(folder: Path, patches_dir: Path) -> Base:
             own or like.fragments,
             variants,
             said.lenient,
+            said.since or said.series,
         )
     both = BOTH if said.default else f"{BOTH}-{folder.name}"
     fragments = tuple(folder / name for name in said.config)
@@ -230,6 +239,7 @@ def _read(folder: Path, patches_dir: Path) -> Base:
         fragments,
         variants,
         said.lenient,
+        said.since or said.series,
     )
 
 

@@ -484,15 +484,15 @@ def tarball_version(path: Path) -> str:
 
 
 def nearest_fragments(series: str, patches_dir: Path) -> list[Path]:
-    """Return the fragments of the newest base in `patches_dir` that is not newer than `series`."""
+    """Return the fragments of the newest base in `patches_dir` that configures this series."""
     bases = [
         find_base(folder.name, patches_dir)
         for folder in sorted((patches_dir / "bases").iterdir())
         if (folder / "base.yaml").is_file()
     ]
     order = sorted(bases, key=lambda base: _numbers(base.series))
-    older = [base for base in order if _numbers(base.series) <= _numbers(series)]
-    return [path.resolve() for path in (older[-1] if older else order[0]).fragments]
+    fits = [base for base in order if _numbers(base.since) <= _numbers(series)]
+    return [path.resolve() for path in (fits[-1] if fits else order[0]).fragments]
 
 
 def _numbers(series: str) -> tuple[int, ...]:

@@ -267,12 +267,20 @@ def alarms(report: Report) -> list[str]:
 
 
 def _refused(table: Table) -> list[str]:
-    """Return the sentences of refused comparisons, except those refused for the whole table."""
+    """Return the sentences of refused comparisons.
+
+    Left out are those that are refused for the whole table, and those of figures that one traced
+    run on the wall clock counted, which nobody expects to be judged.
+    """
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
+    wall = table.condition.clock == "wall"
+    shown = {one.metric for one in table.series if wall and one.evidence == "counted"}
     return [
         c.sentence
         for c in table.comparisons
-        if (why := why_refused(c)) is not None and why.rstrip(".") not in reasons
+        if c.metric not in shown
+        and (why := why_refused(c)) is not None
+        and why.rstrip(".") not in reasons
     ]
 
 
@@ -537,7 +545,7 @@ def render_verbatim(report: Report) -> str:
 
 def metric(block: Block) -> list[str]:
     """Format one metric with its direction, a line per arm, and the verdicts."""
-    if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
+    if block.first.extra and all(one.samples for one in block.series):
         return _aside(block)
     if (few := _too_few(block)) is not None:
         return wrap(few, "  ", "")
@@ -549,8 +557,8 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """Format an unjudged metric on one line, if its number is the same in all runs of an arm."""
-    words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
+    """Format an unjudged metric with one number for each arm: the median."""
+    words = (f"{one.arm} {_figure(block, one)} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 
 
