@@ -192,7 +192,7 @@ test('slides: words, question, answer, picture, patch and table, three sentences
     await page.keyboard.press('PageDown');
   }
   expect(new Set(seen).size).toBe(seen.length);
-  const others = [['words', 'step=one-umount'], ['explain', 'step=verdict&slide=4'], ['quiz', 'step=verdict&slide=6']] as const;
+  const others = [['words', 'step=one-umount'], ['explain', 'step=today&slide=2'], ['quiz', 'step=today&slide=4']] as const;
   for (const [kind, where] of others) {
     await page.goto(`/?lesson=02-grace-periods&${where}&present=1`);
     await expect(page.getByTestId(`slide-${kind}`)).toHaveAttribute('data-ready', '');

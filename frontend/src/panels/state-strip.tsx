@@ -420,12 +420,11 @@ export function useLenses(lesson: Lesson, arms: readonly string[]): readonly Lan
     );
 }
 
-/** The kernel of the run on the stage, as printed by uname. */
+/** The releases of the kernels on the stage, as printed by uname; null if none has booted. */
 export function useKernel(): string | null {
   const store = useStore();
   useEventsVersion();
-  for (const lane of store.shown()?.lanes.values() ?? []) {
-    if (lane.state?.kernel) return lane.state.kernel;
-  }
-  return null;
+  const lanes = [...(store.shown()?.lanes.values() ?? [])];
+  const releases = new Set(lanes.flatMap(({ state }) => state?.kernel || []));
+  return [...releases].join(', ') || null;
 }

@@ -955,6 +955,7 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   unit: or(o['unit'], 'unit', string, ''),
   applies: or(o['applies'], 'applies', Param_applies, 'run'),
   cmdline: or(o['cmdline'], 'cmdline', ErrorMessage_run, null),
+  absent_on: or(o['absent_on'], 'absent_on', Build_arms, []),
   role: or(o['role'], 'role', Param_role, null),
 }));
 
@@ -1077,14 +1078,28 @@ export const readKind: Read<wire.Kind> = shape((o) => ({
 
 const PictureLesson_kinds = list(readKind);
 
-export const readProbe: Read<wire.Probe> = shape((o) => ({
-  name: string(o['name'], 'name'),
+export const readEvent: Read<wire.Event> = shape((o) => ({
   event: string(o['event'], 'event'),
   define: or(o['define'], 'define', ErrorMessage_run, null),
   filter: or(o['filter'], 'filter', ErrorMessage_run, null),
-  arms: or(o['arms'], 'arms', Build_arms, []),
-  explain: or(o['explain'], 'explain', boolean, true),
   explain_max: or(o['explain_max'], 'explain_max', ClassTry_params, {}),
+}));
+
+const Probe_bases_value_1 = literal('absent');
+
+const Probe_bases_value = either(readEvent, Probe_bases_value_1);
+
+const Probe_bases = map(Probe_bases_value);
+
+export const readProbe: Read<wire.Probe> = shape((o) => ({
+  event: string(o['event'], 'event'),
+  define: or(o['define'], 'define', ErrorMessage_run, null),
+  filter: or(o['filter'], 'filter', ErrorMessage_run, null),
+  explain_max: or(o['explain_max'], 'explain_max', ClassTry_params, {}),
+  name: string(o['name'], 'name'),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  bases: or(o['bases'], 'bases', Probe_bases, {}),
+  explain: or(o['explain'], 'explain', boolean, true),
 }));
 
 const PictureLesson_probes = list(readProbe);
@@ -1143,6 +1158,8 @@ const PictureLesson_xray = list(readXrayConfig);
 
 const MicroscopeConfig_functions = list(string, 1);
 
+const MicroscopeConfig_bases = map(Made_host);
+
 export const readMicroscopeConfig: Read<wire.MicroscopeConfig> = shape((o) => ({
   functions: MicroscopeConfig_functions(o['functions'], 'functions'),
   operation: string(o['operation'], 'operation'),
@@ -1151,6 +1168,7 @@ export const readMicroscopeConfig: Read<wire.MicroscopeConfig> = shape((o) => ({
   object: or(o['object'], 'object', string, ''),
   ready: or(o['ready'], 'ready', string, ''),
   go: or(o['go'], 'go', string, ''),
+  bases: or(o['bases'], 'bases', MicroscopeConfig_bases, {}),
   log: or(o['log'], 'log', Batch_n, 20000),
   workloads: MicroscopeConfig_functions(o['workloads'], 'workloads'),
 }));

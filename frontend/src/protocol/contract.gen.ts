@@ -2463,6 +2463,29 @@ export interface Deleted {
   deleted: string;
 }
 /**
+ * An event in the guest's tracefs.
+ *
+ * In `define` and `filter`, {sym:NAME} is replaced by the symbol's address, {offset:STRUCT.MEMBER}
+ * by the member's offset in bytes, and {sizeof:STRUCT} by the structure's size in bytes.
+ */
+export interface Event {
+  /**
+   * group/name
+   */
+  event: string;
+  /**
+   * kprobe_events line for duet/ events
+   */
+  define: string | null;
+  /**
+   * filter of the event, as in tracefs; {comm}: the workload's glob
+   */
+  filter: string | null;
+  explain_max: {
+    [k: string]: number;
+  };
+}
+/**
  * What a reader must explain in three sentences, and the lesson's own explanation.
  */
 export interface Explanation {
@@ -3009,6 +3032,11 @@ export interface MicroscopeConfig {
    * line for the workload's standard input
    */
   go: string;
+  bases: {
+    [k: string]: {
+      [k: string]: string;
+    };
+  };
   /**
    * maximum number of accesses that are stored one by one
    */
@@ -3505,6 +3533,10 @@ export interface Param {
    */
   cmdline: string | null;
   /**
+   * kernel bases that lack the file to which workloads write the value; there such a write is left out, and the kernel does what it does with the default
+   */
+  absent_on: string[];
+  /**
    * duration: seconds that the workload runs; cpus: vCPUs of each guest; threads: parallel threads of the workload; at most one knob of each
    */
   role: ('duration' | 'cpus' | 'threads') | null;
@@ -3593,13 +3625,9 @@ export interface Operation {
   close: string | null;
 }
 /**
- * An event to enable in the guest. {sym:NAME} is replaced by the symbol's address.
+ * An event to enable in the guest.
  */
 export interface Probe {
-  /**
-   * the name in other keys
-   */
-  name: string;
   /**
    * group/name
    */
@@ -3612,17 +3640,24 @@ export interface Probe {
    * filter of the event, as in tracefs; {comm}: the workload's glob
    */
   filter: string | null;
+  explain_max: {
+    [k: string]: number;
+  };
+  /**
+   * the name in other keys
+   */
+  name: string;
   /**
    * default: every arm
    */
   arms: string[];
+  bases: {
+    [k: string]: Event | 'absent';
+  };
   /**
    * false: it is only for metrics and is not enabled in explain runs
    */
   explain: boolean;
-  explain_max: {
-    [k: string]: number;
-  };
 }
 /**
  * A function's entry and return on one thread. `wait` is the state of sleeps in between.

@@ -12,7 +12,7 @@ import type { Pen } from './paints.ts';
 
 // Ticks are not traced, but the interval between ticks is known (HZ), so only their phase must be found.
 // Linux places ticks at multiples of this interval on the monotonic clock.
-// The kernel's code for this is tick_init_jiffy_update() in kernel/time/tick-sched.c (6.1.192 and 6.12).
+// The kernel's code for this is tick_init_jiffy_update() in kernel/time/tick-sched.c (6.1.192 and 7.3.4).
 // All CPUs have the same phase unless skew_tick is set (tick_setup_sched_timer()), which no guest does.
 // For other kernels the phase is estimated from recorded steps that only a tick can start.
 // A timer never fires before its tick, and on a busy host it often fires late.

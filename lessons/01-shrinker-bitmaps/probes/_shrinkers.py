@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A walk over shrinker_list (mm/vmscan.c 6.1), shared by two probes."""
+"""A walk over shrinker_list (mm/vmscan.c 6.1, mm/shrinker.c 7.3), shared by two probes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from duet.lenses.memory import Memory
 
 MAX_SHRINKERS = 16384
 """Bound of a walk: a list that changes during the read can look like a ring."""
-SHRINKER_MEMCG_AWARE = 1 << 2
-"""include/linux/shrinker.h 6.1."""
 
 
 class Shrinker(NamedTuple):
@@ -20,17 +18,14 @@ class Shrinker(NamedTuple):
 
     address: int
     ident: int
-    flags: int
+    memcg_aware: bool
+    """Whether walks for memcgs call this shrinker."""
+    numa_aware: bool
     counts: int
     """Address of its count_objects()."""
     debugfs: int
     name: int
     """Address of its name, or 0 without CONFIG_SHRINKER_DEBUG."""
-
-    @property
-    def memcg_aware(self) -> bool:
-        """Whether walks for memcgs call this shrinker."""
-        return bool(self.flags & SHRINKER_MEMCG_AWARE)
 
 
 class ShrinkerList:
@@ -43,6 +38,10 @@ class ShrinkerList:
         self._list = kernel.offset(kind, "list")
         self._id = kernel.offset(kind, "id")
         self._flags = kernel.offset(kind, "flags")
+        # SHRINKER_NUMA_AWARE and SHRINKER_MEMCG_AWARE, include/linux/shrinker.h. In a kernel that
+        # counts references to shrinkers, the flag SHRINKER_ALLOCATED comes before them.
+        first = 1 << (2 if kernel.has(kind, "refcount") else 1)
+        self._numa_aware, self._memcg_aware = first, first << 1
         self._count = kernel.offset(kind, "count_objects")
         self._bytes = kernel.size(kind)
         named = kernel.has(kind, "debugfs_id") and kernel.has(kind, "name")
@@ -66,4 +65,5 @@ class ShrinkerList:
         if self._debugfs >= 0:
             (debugfs,) = struct.unpack_from("<i", raw, self._debugfs)
             (name,) = struct.unpack_from("<Q", raw, self._name)
-        return Shrinker(address, ident, flags, count, debugfs, name)
+        memcg, numa = bool(flags & self._memcg_aware), bool(flags & self._numa_aware)
+        return Shrinker(address, ident, memcg, numa, count, debugfs, name)

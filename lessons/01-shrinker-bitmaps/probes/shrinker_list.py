@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All registered shrinkers (shrinker_list, mm/vmscan.c 6.1), in the order in which walks call them.
+"""All registered shrinkers (shrinker_list), in the order in which walks call them.
 
 Rows: id i4 (the bit in the maps; only of memcg-aware ones), aware u1, numa u1, debugfs i4 (the
 number in /sys/kernel/debug/shrinker, -1: none). Texts: `name-number` as that folder has it, or
@@ -16,7 +16,6 @@ from duet.lenses.memory import Gone, Memory
 from duet.lenses.records import Reading
 
 TITLE = "shrinkers with their names"
-SHRINKER_NUMA_AWARE = 1 << 1
 TRIES = 3
 
 
@@ -43,7 +42,7 @@ class Probe:
             columns={
                 "id": np.array([one.ident for one in found], "<i4"),
                 "aware": aware,
-                "numa": np.array([bool(one.flags & SHRINKER_NUMA_AWARE) for one in found], "u1"),
+                "numa": np.array([one.numa_aware for one in found], "u1"),
                 "debugfs": np.array([one.debugfs for one in found], "<i4"),
             },
             facts={"shrinkers": float(len(found)), "memcg_aware": float(aware.sum())},

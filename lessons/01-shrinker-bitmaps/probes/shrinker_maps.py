@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shrinker bitmaps of all memory cgroups (mm/vmscan.c 6.1).
+"""The shrinker bitmaps of all memory cgroups (mm/vmscan.c 6.1, mm/shrinker.c 7.3).
 
 Rows are memcgs, the root first, parents before children:
   ino f8 (of the cgroup's directory, as events tell it), depth u1 (0 is the root), online u1,
@@ -31,6 +31,8 @@ WALK_TRIES = 3
 MAX_MEMCGS = 8192
 """Bound of a walk: a list that changes during the read can look like a ring."""
 MAX_DEPTH = 64
+UNIT_BITS = 64
+"""SHRINKER_UNIT_BITS, include/linux/shrinker.h 7.3."""
 _PAIR = struct.Struct("<QQ")
 
 
@@ -61,7 +63,11 @@ class Probe:
         self._kn_id = kernel.offset("struct kernfs_node", "id")
         self._node = kernel.offset("struct mem_cgroup", "nodeinfo")
         self._info = kernel.offset("struct mem_cgroup_per_node", "shrinker_info")
-        self._map = kernel.offset("struct shrinker_info", "map")
+        info, unit = "struct shrinker_info", "struct shrinker_info_unit"
+        # 6.1: `map` points to all bits. 7.3: `unit` is an array of pointers to units of UNIT_BITS.
+        self._units = kernel.offset(info, "unit") if kernel.has(info, "unit") else None
+        self._nr_bits = 0 if self._units is None else kernel.offset(info, "map_nr_max")
+        self._map = kernel.offset(info if self._units is None else unit, "map")
         self._nr_max = kernel.address("shrinker_nr_max")
         self._list = ShrinkerList(kernel, memory)
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
@@ -163,8 +169,7 @@ class Probe:
         for _ in range(WALK_TRIES):
             if not info:
                 return  # not online yet
-            at = memory.u64(info + self._map)
-            raw = memory.read(at, row.nbytes)
+            raw = self._bits(info, row.nbytes)
             now = memory.u64(node + self._info)
             if now == info:
                 row[:] = np.frombuffer(raw, "<u4")
@@ -172,6 +177,17 @@ class Probe:
             memory.torn += 1
             info = now
         raise Gone("a map is replaced again and again")
+
+    def _bits(self, info: int, nbytes: int) -> bytes:
+        """Return the bits of a map. While maps grow, some still have fewer units than others."""
+        memory = self._memory
+        if self._units is None:
+            return memory.read(memory.u64(info + self._map), nbytes)
+        (bits,) = struct.unpack("<i", memory.once(info + self._nr_bits, 4))
+        count = min(max(bits, 0), nbytes * 8) // UNIT_BITS
+        units = struct.unpack(f"<{count}Q", memory.once(info + self._units, 8 * count))
+        maps = [memory.read(unit + self._map, UNIT_BITS // 8) for unit in units]
+        return b"".join(maps).ljust(nbytes, b"\0")
 
 
 def popcount(maps: NDArray[np.uint32]) -> NDArray[np.int32]:

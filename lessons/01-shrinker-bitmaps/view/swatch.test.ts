@@ -34,6 +34,7 @@ test('every step says what darker means; what paler means, where a call makes se
     'first-call',
     'touch',
     'no-bit-to-lose',
+    'today',
   ]);
 });
 

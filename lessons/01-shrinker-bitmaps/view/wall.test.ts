@@ -96,6 +96,55 @@ test('the bitmap visits set bits, empty ones twice, and keeps those of objects',
   expect([n[Count.visits], n[Count.again], n[Count.cleared], n[Count.bits]]).toEqual([14, 6, 6, 2]);
 });
 
+/** The same events from a kernel that tells neither second checks nor clears. */
+const untold = (points: readonly HandPoint[]): HandPoint[] =>
+  points
+    .filter(([name]) => name !== 'cleared')
+    .map((point) => (point[0] === 'visit' ? visit(point[1]!, point[2]!, point[3]!, -1) : point));
+
+test('second checks and clears that no event tells are inferred from visits', () => {
+  const points = untold(bitmap);
+  expect(faceOf(points, 'after', points.length)).toEqual(faceOf(bitmap, 'after', bitmap.length));
+  const index = runOf({ after: points });
+  const { n } = wallOf(index.lanes[0]!, wallLesson).at(1e9);
+  expect([n[Count.visits], n[Count.again], n[Count.cleared], n[Count.bits]]).toEqual([14, 6, 6, 2]);
+  const checks = points.length - 2;
+  expect(table(index, after(checks), wallLesson).at(-1)?.what).toMatch(/in vain, second check/);
+});
+
+test('a second check that finds an object is inferred; the bit is set again, and checked first next time', () => {
+  const found: HandPoint[] = [visit(11, 2, -2, -1), visit(11, 2, 0, -1), ['set', 11, 2]];
+  const points = [...setUp, ['call'] as const, ...found, ...untold(root), visit(11, 2, 0, -1)];
+  const { n } = wallOf(runOf({ after: points }).lanes[0]!, wallLesson).at(1e9);
+  expect([n[Count.visits], n[Count.again], n[Count.cleared], n[Count.bits]]).toEqual([3, 1, 1, 2]);
+});
+
+test('a visit after a second check is a first check, and so is a visit after one that found an object', () => {
+  const empty = Array.from({ length: 4 }, () => visit(11, 0, -2, -1));
+  const found = Array.from({ length: 2 }, () => visit(11, 2, 0, -1));
+  const points = [...setUp, ['call'] as const, ...empty, ...found];
+  const { n } = wallOf(runOf({ after: points }).lanes[0]!, wallLesson).at(1e9);
+  expect([n[Count.visits], n[Count.again], n[Count.cleared]]).toEqual([6, 2, 2]);
+});
+
+test('a visit of another thread does not separate a first check from its second check', () => {
+  const other: HandPoint = ['visit', 12, 2, 0, -1, 0, 0, 7];
+  const same: HandPoint = ['visit', 11, 2, -2, -1, 0, 0, 7];
+  const points = [...setUp, ['call'] as const, visit(11, 2, -2, -1), other, visit(11, 2, -2, -1)];
+  const againOf = (all: readonly HandPoint[]) =>
+    wallOf(runOf({ after: all }).lanes[0]!, wallLesson).at(1e9).n[Count.again];
+  expect(againOf(points)).toBe(1);
+  expect(againOf([...setUp, ['call'], visit(11, 2, -2, -1), same])).toBe(0);
+});
+
+test('maps that grow and set no bit do not widen the wall', () => {
+  const points: HandPoint[] = [...setUp, ['expanded', 64, 128, -1, 0], ['call'], ...untold(root)];
+  const wall = wallOf(runOf({ after: points }).lanes[0]!, wallLesson);
+  const { n } = wall.at(1e9);
+  expect(wall.replay.grid.cols).toBe(3);
+  expect([n[Count.expanded], n[Count.bits]]).toEqual([1, 2]);
+});
+
 test('any moment is the same, whichever way it is reached', () => {
   const long = [...bitmap, ...Array.from({ length: 6000 }, () => third).flat()];
   const wall = wallOf(runOf({ after: long }).lanes[0]!, wallLesson);
@@ -211,6 +260,15 @@ test('sentences, counts and answers come from the events', () => {
   expect(answers['visits_third']!(index, prediction as never, wallLesson)).toBeNull();
   expect(table(index, after(before.length), wallLesson).length).toBeLessThanOrEqual(50);
   expect(table(index, after(before.length), wallLesson).at(-1)?.what).toMatch(/nothing freed/);
+});
+
+test('maps that did not grow had room, unless no event tells the growth of maps', () => {
+  const say = (points: readonly HandPoint[]) =>
+    sentences['first']!(runOf({ after: points }), after(points.length), wallLesson);
+  const small: HandPoint[] = [...setUp, ['call'], ...root, visit(11, 2, 0), ['call_end']];
+  expect(say(small)).toContain('because this guest has run the workload before');
+  expect(say(untold(small))).not.toContain('because this guest has run the workload before');
+  expect(say(untold(bitmap))).toContain('Of the 14 visits in call 1, 6 were second checks');
 });
 
 test('the chart takes one point for each run and arm, and draws guides through the largest', () => {

@@ -187,6 +187,8 @@ interface Reported {
   /** Whether visits have events. If false, only walks have events. */
   readonly visitsReplayed: boolean;
   readonly clearsReplayed: boolean;
+  /** Of each visit: whether it is a second check. */
+  readonly secondChecks: Uint8Array;
 }
 
 function beginCall(cells: Cells, t: number): void {
@@ -209,7 +211,7 @@ function enterRoot(n: Float64Array): void {
 
 function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
   const { n } = cells;
-  const [id, ret, again] = [points.b[i]!, points.c[i]!, points.d[i]! > 0];
+  const [id, ret, again] = [points.b[i]!, points.c[i]!, lane.secondChecks[i] === 1];
   if (row === rootRow) {
     enterRoot(n);
     n[Count.rootVisits]! += 1;
@@ -230,6 +232,16 @@ function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row:
   const gone = cells.seen[cell] === Seen.freed && ret <= 0;
   if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
   cells.pass[cell] = n[Count.pass]!;
+  const clears = row !== rootRow && ret === empty && !again;
+  if (clears && secondUntold(points, i)) clearBit(cells, lane.grid, row, id);
+}
+
+/**
+ * Tell whether a visit's event does not say if the visit is a second check (`again` is -1). A kernel with such events
+ * has no event for a clear either: its walk clears the bit after each first check that finds no object.
+ */
+function secondUntold(points: PointTable, i: number): boolean {
+  return points.d[i]! < 0;
 }
 
 /** A walk's event is written at its end, and the point `outcome` follows it. */
@@ -335,6 +347,11 @@ export class EventReplay implements Reported {
   clearsReplayed = false;
   /** Row of each point's memcg, to save look-ups in the replay. */
   rows = new Int32Array(0);
+  secondChecks = new Uint8Array(0);
+  /** Whether second checks and clears are inferred from visits, because no event tells them. */
+  inferred = false;
+  /** Newest visit of each thread, if second checks are inferred. */
+  readonly #newestVisit = new Map<number, number>();
   readonly #roleOf = new Map<number, Role>();
   /** Which ids have a shrinker, according to the visits; empty before the first visit. */
   readonly ids = new Set<number>();
@@ -357,6 +374,7 @@ export class EventReplay implements Reported {
     const { points } = this.lane;
     const [visits, clears] = [this.visitsReplayed, this.clearsReplayed];
     this.rows = growColumn(this.rows, this.length, points.length);
+    this.secondChecks = growColumn(this.secondChecks, this.length, points.length);
     for (let i = this.length; i < points.length; i++) this.rows[i] = this.#take(points, i);
     this.length = points.length;
     const resized = this.grid.fit();
@@ -369,6 +387,7 @@ export class EventReplay implements Reported {
     switch (this.#roleOf.get(points.kind[i]!)) {
       case 'visit':
         this.visitsReplayed = true;
+        this.secondChecks[i] = Number(this.#isSecond(points, i));
         if (id >= 0) this.ids.add(id);
         this.grid.widen(id + 1);
         return this.grid.row(a);
@@ -385,7 +404,8 @@ export class EventReplay implements Reported {
       case 'outcome':
         return this.grid.row(a);
       case 'expanded':
-        this.grid.widen(id);
+        // Where maps grow without setting bits, the new size counts the map's bits, not the shrinkers.
+        if (points.d[i]! > 0) this.grid.widen(id);
         return -1;
       case 'born': {
         const row = this.grid.row(a);
@@ -395,6 +415,21 @@ export class EventReplay implements Reported {
       default:
         return -1;
     }
+  }
+
+  /**
+   * Tell whether a visit is a second check. If its event does not say, it is a second check if the thread's previous
+   * visit was a first check of the same cell that found no object.
+   */
+  #isSecond(points: PointTable, i: number): boolean {
+    if (!secondUntold(points, i)) return points.d[i]! > 0;
+    this.inferred = true;
+    const tid = points.tid[i]!;
+    const before = this.#newestVisit.get(tid);
+    this.#newestVisit.set(tid, i);
+    if (before === undefined) return false;
+    const sameCell = points.a[before] === points.a[i] && points.b[before] === points.b[i];
+    return sameCell && points.c[before] === empty && this.secondChecks[before] === 0;
   }
 
   /** Apply the next point to the cells. */

@@ -198,8 +198,9 @@ function first(now: Now): string {
   if (n[Count.call] === 0) return call(now);
   const found = wall.calls()[n[Count.call]! - 1];
   if (found === undefined) return call(now);
+  // An earlier run in the guest is a reason only if each growth of the maps has its own event.
   const grown =
-    n[Count.expanded] === 0
+    n[Count.expanded] === 0 && !wall.replay.inferred
       ? tr(
           ' The maps had room for all shrinkers and did not grow, because this guest has run the workload before.',
         )
@@ -483,7 +484,8 @@ function rowOf(index: RunIndex, frame: Frame, lesson: Lesson, one: Near): Nearby
   const id = walk ? 0 : Math.max(0, points.b[at]!);
   const time = ns(points.t[at]!);
   const cell = markAt(index, lesson, frame, lane.arm, row, id);
-  const kind = walk ? cell?.kind : kindOf(index, points.c[at]!, points.d[at]! > 0, row);
+  const again = wall.replay.secondChecks[at] === 1;
+  const kind = walk ? cell?.kind : kindOf(index, points.c[at]!, again, row);
   const mark: Mark = {
     arm: lane.arm,
     table: 'points',
@@ -504,7 +506,7 @@ function rowOf(index: RunIndex, frame: Frame, lesson: Lesson, one: Near): Nearby
           visits: countWords(points.b[at]!, 'visit'),
           bits: countWords(points.c[at]!, 'bit'),
         })
-      : `${points.b[at]! < 0 ? tr('a shrinker that is not memcg-aware') : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, points.d[at]! > 0)}`,
+      : `${points.b[at]! < 0 ? tr('a shrinker that is not memcg-aware') : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, again)}`,
     length: '',
     cpu: String(points.cpu[at]!),
   };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inodes that wait to be inactivated, per CPU (m_inodegc, fs/xfs/xfs_icache.c 6.1).
+"""Inodes that wait to be inactivated, per CPU (m_inodegc, fs/xfs/xfs_icache.c 6.1 and 7.3).
 
 Rows are CPUs: cpu i2, items i4 (the kernel's count), listed i4 (inodes found on the list),
 hits i4 (shrinker_hits). Beside them, one value per listed inode, newest first: ino f8, on i2.
@@ -37,9 +37,11 @@ class Probe:
         self._items = kernel.offset(kind, "items")
         self._hits = kernel.offset(kind, "shrinker_hits")
         self._bytes = kernel.size(kind)
-        self._link = kernel.offset("struct xfs_inode", "i_gclist")
-        self._ino = kernel.offset("struct xfs_inode", "i_ino")
-        self._inode_bytes = kernel.size("struct xfs_inode")
+        inode = "struct xfs_inode"
+        self._link = kernel.offset(inode, "i_gclist")
+        # On 7.3, XFS keeps the number only in the VFS's part of the inode.
+        self._ino = kernel.offset(inode, "i_ino" if kernel.has(inode, "i_ino") else "i_vnode.i_ino")
+        self._inode_bytes = kernel.size(inode)
         self._cpus = cpu_offsets(kernel, memory)
 
     def sample(self) -> Reading:

@@ -130,8 +130,10 @@ export interface Layout extends Laid {
   readonly deepest: number;
 }
 
-/** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
+/** XFS_INODEGC_MAX_BACKLOG of 6.1 and 7.3: four chunks of 64 inodes. */
 const backlog = 256;
+/** The kernel base that lacks the knob `backlog`. */
+const withoutKnob = '7.3';
 
 /**
  * Four numbers for each band. The first three are the band's height, px at 13 px text, with one lane, with two or three
@@ -198,8 +200,14 @@ export function processesOf(lane: Pick<LaneIndex, 'rows'>): LaneIndex['rows'] {
   return lane.rows.filter((row) => row.role !== 'track');
 }
 
-export function limitOf(index: Pick<RunIndex, 'params'>): number {
-  return backlog * (index.params['backlog'] ?? 1);
+/** Return the backlog limit on an arm: the number of inodes that can wait on a CPU. */
+export function limitOf(
+  { params }: Pick<RunIndex, 'params'>,
+  { arms }: Pick<Lesson, 'arms'>,
+  arm: string,
+): number {
+  const base = arms.find(({ name }) => name === arm)?.base;
+  return base === withoutKnob ? backlog : backlog * (params['backlog'] ?? 1);
 }
 
 interface Plan {
@@ -347,7 +355,7 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
       now: laneTime(frame.offset, lane.arm, frame.moment),
       hero,
       rows,
-      limit: limitOf(index),
+      limit: limitOf(index, lesson, lane.arm),
     };
   });
   const playheadX = left + (frame.moment - frame.start) / nsPerPx;

@@ -83,6 +83,24 @@ test('what the picture calls early is what the kernel called early', () => {
     if (life.before !== null) expect(life.born < life.before.shadowEnd).toBe(life.early);
 });
 
+test('if the kernel does not report whether a reuse is early, the grace periods tell it', () => {
+  const told = laneOf(inodeIndex(round));
+  const { lane, lives } = laneOf(inodeIndex(round.replaceAll(/reuse 7 [01]/g, 'reuse 7 2')));
+  const early = (of: typeof lives) => of.byIno.get(7)!.map((one) => [one.early, one.nextEarly]);
+  expect(early(lives)).toEqual(early(told.lives));
+  expect(tallyOf(lane, lives, 500 * us)).toEqual(tallyOf(told.lane, told.lives, 500 * us));
+  expect(tallyOf(lane, lives, 79 * us)).toMatchObject({ reused: 0, early: 0 });
+  expect(tallyOf(lane, lives, 500 * us, 81 * us)).toMatchObject({ reused: 1, early: 0 });
+});
+
+test('without a report, a reuse with no later grace period is early, and one with no known release is not', () => {
+  const { lives } = laneOf(
+    inodeIndex('today\n 10 reuse 5 2\n 20 queued 7 0\n 30 reuse 7 2\n gp 5 15'),
+  );
+  expect(lifeAt(lives, 5, 10 * us)).toMatchObject({ early: false });
+  expect(lifeAt(lives, 7, 30 * us)).toMatchObject({ early: true });
+});
+
 test('an inode that is queued without having been seen was alive all the time', () => {
   const { lives } = laneOf(inodeIndex('stock\n 50 queued 9 1\n 60 inactivated 9'));
   expect(stateAt(lifeAt(lives, 9, 10 * us)!, 10 * us)).toBe('alive');

@@ -17,7 +17,10 @@ export interface Life {
   readonly ino: number;
   /** When a file got the inode; -Infinity if that was before the lane's time began. */
   readonly born: number;
-  /** Whether the life began inside the shadow of the previous life, as the kernel reports it (gp_done). */
+  /**
+   * Whether the life began inside the shadow of the previous life, as the kernel reports it (gp_done). If the kernel
+   * does not report it, it is computed from the grace periods.
+   */
   readonly early: boolean;
   /** Id of the point at which the life began; -1 if there is none. */
   readonly bornId: number;
@@ -114,15 +117,31 @@ export function gracesOf(lane: LaneIndex, gp: number): Graces {
   return { begins: Float64Array.from(begins), ends: Float64Array.from(ends) };
 }
 
+/** The value of gp_done on a kernel that does not report whether the grace period is over (7.3). */
+const notReported = 2;
+
 /** Builds lives and waits from the points of a lane, in order of time. */
 class Reader {
   readonly byIno = new Map<number, Life[]>();
   readonly waits: GraceWait[] = [];
   /** Time of the newest unlink by each thread, until the unlinked inode is queued. */
   readonly #unlinks = new Map<number, number>();
+  readonly #graces: Graces;
+
+  constructor(graces: Graces) {
+    this.#graces = graces;
+  }
 
   #newest(ino: number): Life | undefined {
     return this.byIno.get(ino)?.at(-1);
+  }
+
+  /** Tell whether a reuse at t is inside the shadow of the inode's newest life. */
+  #insideShadow(ino: number, t: number, gpDone: number): boolean {
+    if (gpDone !== notReported) return gpDone === 0;
+    const before = this.#newest(ino);
+    if (before === undefined || before.queued === never) return false;
+    return t < graceAfter(this.#graces, before.queued);
   }
 
   #begin(ino: number, born: number, bornId: number, early: boolean): Life {
@@ -153,8 +172,10 @@ class Reader {
     const a = points.a[i]!;
     switch (name) {
       case 'fresh':
+        this.#begin(a, t, points.id[i]!, false);
+        return;
       case 'reuse':
-        this.#begin(a, t, points.id[i]!, name === 'reuse' && points.b[i] === 0);
+        this.#begin(a, t, points.id[i]!, this.#insideShadow(a, t, points.b[i]!));
         return;
       case 'unlinked':
         this.#unlinks.set(points.tid[i]!, t);
@@ -197,7 +218,7 @@ class Reader {
 
 /** Return the lives and waits of a lane, built from its points. */
 export function readLives(points: PointTable, names: readonly string[], graces: Graces): Lives {
-  const reader = new Reader();
+  const reader = new Reader(graces);
   for (let i = 0; i < points.length; i++) reader.take(names[points.kind[i]!] ?? '', points, i);
   const all = [...reader.byIno.values()].flat();
   for (const life of all) if (life.queued < never) life.shadowEnd = graceAfter(graces, life.queued);
@@ -428,7 +449,7 @@ export interface Tally {
   readonly queued: number;
   readonly inactivated: number;
   readonly reused: number;
-  /** Number of reuses that came before the inode's grace period had ended, as the kernel reports. */
+  /** Number of reuses that came before the inode's grace period had ended; see Life.early. */
   readonly early: number;
   /** Number of inodes that were used for the first time. */
   readonly fresh: number;
@@ -471,7 +492,7 @@ export function tallyOf(
     queued: count('queued'),
     inactivated: inactivatedIn(lives, from, t),
     reused: count('reuse'),
-    early: sumUpTo(lane, 'reuse', t, (i) => (points.b[i] === 0 ? 1 : 0), from),
+    early: lives.all.filter(({ early, born }) => early && born >= from && born <= t).length,
     fresh: count('fresh'),
     gpWaits: count('gp_wait_done'),
     gpWaitNs: sumUpTo(lane, 'gp_wait_done', t, (i) => points.c[i]!, from),

@@ -136,6 +136,37 @@ test('sentences follow the moment', () => {
   expect(say('dam', 58)).toContain('1 of at most 256 inodes wait on CPU 0');
 });
 
+test('on a kernel that does not report early reuses, sentences count them from the grace periods', () => {
+  const today = inodeIndex(`
+    today
+    10 fresh 7
+    55 queued 7 0
+    65 inactivated 7
+    80 reuse 7 2
+    200 queued 7 0
+    220 inactivated 7
+    400 reuse 7 2
+    gp 58 100
+    gp 240 300
+  `);
+  const say = (name: string, moment: number) =>
+    sentences[name]!(today, inodeFrame(0, 500, moment), inodeLesson);
+  expect(say('reuses', 499)).toBe(
+    'On stock 7.3, XFS has reused 2 inodes so far, 1 of them inside the shadow.',
+  );
+  expect(say('life', 90)).toContain('20 µs before its grace period ends');
+  expect(counts(today, inodeFrame(0, 500, 499), inodeLesson).rows.get('today')?.[3]).toBe('1');
+});
+
+test('a kernel without the knob for the backlog keeps its limit', () => {
+  const lanes = inodeIndex('stock\n 55 queued 7 1\n today\n 55 queued 7 0');
+  const drawing = { ...drawingAt(58), index: { ...lanes, params: { backlog: 4 } } };
+  expect(layoutOf(drawing, 34, 13).lanes.map(({ limit }) => limit)).toEqual([1024, 256]);
+  const said = sentences['dam']!(drawing.index, drawing.frame, inodeLesson);
+  expect(said).toContain('On stock 1 of at most 1,024 inodes');
+  expect(said).toContain('On stock 7.3 1 of at most 256 inodes');
+});
+
 test('figures of the queue that stand still are of one moment, what the worker has taken among them', () => {
   const held = new Map<string, string>();
   const said = (moment: number) => {

@@ -215,7 +215,7 @@ const reuses = perLane((see) => {
 const dam = perLane((see) => {
   const { index, lane, lives, lesson, name, t } = see;
   const { queues } = lifeOf(index, lane, lesson);
-  const limit = limitOf(index);
+  const limit = limitOf(index, lesson, lane.arm);
   const now = queues.cpus.map((queue) => ({ cpu: queue.cpu, step: stepAt(queue, t) }));
   const high = now.toSorted((a, b) => b.step.list + b.step.rcu - (a.step.list + a.step.rcu))[0];
   if (high === undefined) return '';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The extent status trees of an ext4 mount (fs/ext4/extents_status.c 6.1).
+"""The extent status trees of an ext4 mount (fs/ext4/extents_status.c 6.1 and 7.3).
 
 Rows are extents, by inode and block: ino f8, lblk u4, len u4, type u1 (0 written, 1 unwritten,
 2 delayed, 3 hole, 4 other: the mail's letters W U D H), referenced u1. Texts: none.

@@ -20,6 +20,7 @@ import {
   type Facts,
   fileOf,
   hasList,
+  isAbout,
   kept,
   type LaneNow,
   laneNow,
@@ -407,7 +408,7 @@ function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number
 
 /** Return the indexes of the file's points, among the first `upTo`, that name a block. */
 function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
-  const { kind, a, b, c } = lane.points;
+  const { kind, b, c } = lane.points;
   const kinds = new Set(
     telling.flatMap((name) => {
       const { order, length } = lane.pointsOf(name);
@@ -417,7 +418,7 @@ function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
   const file = fileOf(lane);
   const places: number[] = [];
   for (let i = 0; i < upTo; i++) {
-    if (!kinds.has(kind[i]!) || a[i] !== file) continue;
+    if (!kinds.has(kind[i]!) || !isAbout(file, lane.points, i)) continue;
     if (b[i]! <= block && block < b[i]! + Math.max(1, c[i]!)) places.push(i);
   }
   return places;

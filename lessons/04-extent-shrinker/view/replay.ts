@@ -8,7 +8,7 @@ import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
 import { heldOp, laneTime } from '@page/derive/align.ts';
 import { stepNs } from '@page/derive/retime.ts';
-import type { Frame, LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { Frame, LaneIndex, PointTable, RunIndex } from '@page/derive/types.ts';
 
 export const letters = ['', 'D', 'W', 'H', 'U'] as const;
 export type Letter = 0 | 1 | 2 | 3 | 4;
@@ -66,6 +66,17 @@ function copy(from: Boxes, to: Boxes): Boxes {
 
 export const telling = ['visit', 'insert', 'found'] as const;
 
+/** Inode number in a visit of a kernel that does not report the file (7.3). */
+const untoldFile = 0;
+
+/**
+ * Tell whether a point is about the drawn file. A visit that does not report its file counts, because the workload
+ * `one-file` leaves entries that may be freed in no other file.
+ */
+export function isAbout(file: number, { a }: PointTable, i: number): boolean {
+  return a[i] === file || a[i] === untoldFile;
+}
+
 /** Return the inode that most points of a lane are about. Points about other inodes are not drawn. */
 export function fileOf(lane: LaneIndex): number {
   const seen = new Map<number, number>();
@@ -73,7 +84,7 @@ export function fileOf(lane: LaneIndex): number {
     const { order, length } = lane.pointsOf(name);
     for (let p = 0; p < length; p++) {
       const ino = lane.points.a[order[p]!]!;
-      seen.set(ino, (seen.get(ino) ?? 0) + 1);
+      if (ino !== untoldFile) seen.set(ino, (seen.get(ino) ?? 0) + 1);
     }
   }
   return [...seen].sort((a, b) => b[1] - a[1])[0]?.[0] ?? -1;
@@ -94,7 +105,7 @@ export function blocksOf(index: RunIndex): Float64Array {
     for (const name of telling) {
       const { order, length } = lane.pointsOf(name);
       for (let p = 0; p < length; p++) {
-        if (lane.points.a[order[p]!] === file) all.add(lane.points.b[order[p]!]!);
+        if (isAbout(file, lane.points, order[p]!)) all.add(lane.points.b[order[p]!]!);
       }
     }
   }
@@ -157,14 +168,15 @@ export class BlockReplay {
   }
 
   #play(boxes: Boxes, from: number, to: number, visitsBefore: number): number {
-    const { kind, a, b, c, d, e } = this.#lane.points;
+    const { points } = this.#lane;
+    const { kind, b, c, d, e } = points;
     const blocks = this.#blocks;
     let visits = visitsBefore;
     for (let i = from; i < to; i++) {
       const does = this.#does.get(kind[i]!);
       if (does === undefined) continue;
       if (does === 'visit') visits += 1;
-      if (a[i] !== this.#file) continue;
+      if (!isAbout(this.#file, points, i)) continue;
       const end = b[i]! + Math.max(1, c[i]!);
       let box = firstAtLeast(blocks.length, (x) => blocks[x]!, b[i]!);
       for (; box < blocks.length && blocks[box]! < end; box++) {
@@ -267,23 +279,30 @@ function make(lane: LaneIndex): Facts {
   const scanned = lane.pointsOf('scanned');
   let counted = 0;
   for (let p = 0; p < scanned.length; p++) counted += lane.points.b[scanned.order[p]!]!;
-  const budget = scanned.length > 0 ? lane.points.a[scanned.order[0]!]! : 0;
+  // A kernel without the event of a scan (7.3) has the budget in the event of the request.
+  const asked = scanned.length > 0 ? scanned : lane.pointsOf('requested');
+  const budget = asked.length > 0 ? lane.points.a[asked.order[0]!]! : 0;
   return {
     scans,
     upTo,
     visits,
-    charge: chargeOf(lane),
+    charge: chargeOf(lane) ?? chargeOfScans(scans, upTo, budget),
     budget,
     untold: Math.max(0, counted - visits),
     firstGain: gain?.number ?? 0,
   };
 }
 
-/** Say why a lane shows nothing: its visits were counted but not traced one by one, or there was no visit yet. */
+/** Say why a lane shows nothing: its visits were not traced one by one, or there was no visit yet. */
 export function absence(lane: LaneIndex): string {
-  return lane.pointsOf('scanned').length > 0
+  if (lane.pointsOf('scanned').length > 0)
+    return tr(
+      'With so many entries, visits are counted but not reported one by one. Set fewer delayed entries to get the picture back.',
+    );
+  // 7.3 does not count visits either.
+  return lane.pointsOf('returned').length > 0
     ? tr(
-        'With so many entries, visits are counted but not reported one by one. Set fewer delayed entries to get the picture back.',
+        'With so many entries, visits are not reported. Set fewer delayed entries to get the picture back.',
       )
     : tr('No entry has been seen yet.');
 }
@@ -317,6 +336,17 @@ function chargeOf(lane: LaneIndex): Charge | null {
   }
   // If every look freed an entry, the two charges are equal.
   return length > 0 ? 'looks' : null;
+}
+
+/** On a kernel that reports no walk (7.3), compare the looks and the gains of an ended scan with its budget. */
+function chargeOfScans(scans: readonly Scan[], upTo: Facts['upTo'], budget: number): Charge | null {
+  for (const { from, to, open } of scans) {
+    const [looks, gains] = [to - from, upTo[freed][to]! - upTo[freed][from]!];
+    if (open || looks === gains) continue;
+    if (looks === budget) return 'looks';
+    if (gains === budget) return 'gains';
+  }
+  return null;
 }
 
 /** Return the number of visits with each fate, from visit from + 1 to visit `to`. */
@@ -382,7 +412,7 @@ const known = new WeakMap<LaneIndex, readonly Back[]>();
 function backsOf(lane: LaneIndex): readonly Back[] {
   const found = known.get(lane);
   if (found !== undefined) return found;
-  const { kind, a, b, e, length } = lane.points;
+  const { kind, b, e, length } = lane.points;
   const kindOf = (name: string) => {
     const of = lane.pointsOf(name);
     return of.length > 0 ? kind[of.order[0]!] : undefined;
@@ -393,7 +423,7 @@ function backsOf(lane: LaneIndex): readonly Back[] {
   let visits = 0;
   for (let i = 0; i < length; i++) {
     if (kind[i] === visit) visits += 1;
-    if (a[i] !== file) continue;
+    if (!isAbout(file, lane.points, i)) continue;
     const block = b[i]!;
     if (kind[i] === visit && e[i] === freed) gone.add(block);
     if (kind[i] === insert && gone.delete(block)) backs.push({ place: i, visits, block });

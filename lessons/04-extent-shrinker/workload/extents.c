@@ -4,7 +4,7 @@
  *
  *	extents --dir D --files N --written W --delayed D --scans S --nr B
  *		[--hot PERCENT] [--written-first 1] [--verify 1] [--tell 1] [--seek 1]
- *		[--neighbour M]
+ *		[--apart 1] [--neighbour M]
  *	extents --dir D --scans S --nr B --every-us U [--drops N] -- fio ARGUMENTS...
  *
  * The first form makes the extents itself. Each of N files gets W blocks that are on the disk
@@ -15,6 +15,7 @@
  * be freed, the written blocks are looked up again: that is a round. --hot looks up so many
  * percent of them once more, which marks them as referenced. All this needs a kernel that keeps
  * neighbours apart (ext4.es_never_merge); without it, there are few entries, and none are checked.
+ * --apart leaves a hole after each block instead, so that no block has a neighbour on any kernel.
  *
  * --tell is for runs that are looked at: who traces the kernel is told of every entry before the
  * first scan (after `tell: start`), and the run ends with the last one. --seek asks after each
@@ -71,12 +72,11 @@
 #define TRACE_MARKER  "/sys/kernel/tracing/trace_marker"
 #define DROP_CACHES   "/proc/sys/vm/drop_caches"
 #define NEVER_MERGE   "/sys/module/ext4/parameters/es_never_merge"
-#define SLAB	      "/sys/kernel/slab/ext4_extent_status/"
 
 struct options {
 	const char *dir;
 	unsigned int files, written, delayed, scans, nr, hot;
-	bool written_first, verify, tell, seek;
+	bool written_first, verify, tell, seek, apart;
 	unsigned int every_us, drops, neighbour;
 	char **command; /* the second form */
 };
@@ -216,10 +216,19 @@ static void find_shrinker(const char *dir)
 	globfree(&found);
 }
 
-static bool kernel_merges(void)
+/* Whether neighbours share an entry. With --apart no block has a neighbour. */
+static bool neighbours_merge(const struct options *options)
 {
 	char text[8];
 
+	if (options->apart)
+		return false;
+	if (access(NEVER_MERGE, F_OK)) {
+		if (!options->command)
+			fail("this kernel merges neighbours, and no switch of it prevents that. "
+			     "Set the knob `set_apart` to 1.");
+		return true;
+	}
 	read_text(NEVER_MERGE, text, sizeof(text));
 	return *text == 'N';
 }
@@ -268,9 +277,15 @@ static bool scan_and_count(const struct options *options, struct result *result)
 
 static unsigned long slab_value(const char *name)
 {
+	/* The name on 6.1, and the name on 7.3. */
+	static const char *const caches[] = {"ext4_extent_status", "extent_status"};
 	char path[128], text[64];
 
-	snprintf(path, sizeof(path), SLAB "%s", name);
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/slab/%s/%s", caches[i], name);
+		if (!access(path, R_OK))
+			break;
+	}
 	read_text(path, text, sizeof(text));
 	return strtoul(text, NULL, 10);
 }
@@ -299,23 +314,35 @@ static unsigned int piece_blocks(const struct options *options)
  * The block that is the k-th written one. A block is left out after each piece: a file of up to
  * four pieces has them all in its inode, and asking for one block would cache whole pieces.
  */
-static unsigned int written_at(const struct options *options, unsigned int k)
+static unsigned int written_place(const struct options *options, unsigned int k)
 {
 	unsigned int first = options->written_first ? 0 : options->delayed + options->seek;
 
 	return first + k + k / piece_blocks(options);
 }
 
+/* With --apart a block that is never written lies between two places. */
+static unsigned int block_at(const struct options *options, unsigned int place)
+{
+	return options->apart ? 2 * place : place;
+}
+
+static unsigned int written_at(const struct options *options, unsigned int k)
+{
+	return block_at(options, written_place(options, k));
+}
+
 /* The block that is the k-th delayed one; those of one file lie side by side. */
 static unsigned int delayed_at(const struct options *options, unsigned int k)
 {
-	return options->written_first ? written_at(options, options->written) + k : k;
+	return block_at(options,
+			options->written_first ? written_place(options, options->written) + k : k);
 }
 
 static unsigned int file_blocks(const struct options *options)
 {
-	return options->delayed + options->seek + options->written +
-	       options->written / piece_blocks(options) + 1;
+	return block_at(options, options->delayed + options->seek + options->written +
+					 options->written / piece_blocks(options) + 1);
 }
 
 static void write_blocks(unsigned int file, unsigned int first, unsigned int n, unsigned int chunk)
@@ -340,9 +367,21 @@ static void write_blocks(unsigned int file, unsigned int first, unsigned int n, 
 	}
 }
 
+static void write_places(const struct options *options, unsigned int file, unsigned int first,
+			 unsigned int n, unsigned int chunk)
+{
+	if (!options->apart) {
+		write_blocks(file, first, n, chunk);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		write_blocks(file, first + block_at(options, i), 1, 1);
+}
+
 static void check_room(const struct options *options)
 {
-	uint64_t need = (uint64_t)options->files * file_blocks(options) * BLOCK;
+	uint64_t need =
+		(uint64_t)options->files * (options->delayed + options->written) * BLOCK;
 	struct statfs fs;
 
 	if (statfs(options->dir, &fs))
@@ -371,8 +410,8 @@ static void write_files(const struct options *options, struct result *result)
 		for (unsigned int k = 0; k < options->written; k += piece) {
 			unsigned int rest = options->written - k;
 
-			write_blocks(i, written_at(options, k), rest < piece ? rest : piece,
-				     CHUNK_BLOCKS);
+			write_places(options, i, written_at(options, k),
+				     rest < piece ? rest : piece, CHUNK_BLOCKS);
 		}
 		if (fdatasync(files[i]))
 			fail_at("write out", path);
@@ -380,7 +419,7 @@ static void write_files(const struct options *options, struct result *result)
 	for (unsigned int i = 0; i < options->files; i++) {
 		uint64_t start = now_ns();
 
-		write_blocks(i, delayed_at(options, 0), options->delayed, 1);
+		write_places(options, i, delayed_at(options, 0), options->delayed, 1);
 		add_time(&result->delay, start, options->delayed);
 	}
 }
@@ -440,15 +479,19 @@ static void fill(const struct options *options, struct result *result)
  */
 static void tell_delayed(const struct options *options)
 {
-	struct fiemap ask = {.fm_length = (uint64_t)options->delayed * BLOCK};
+	/* With --apart one by one: asking for a gap would cache it, as a hole. */
+	unsigned int each = options->apart ? 1 : options->delayed;
+	struct fiemap ask = {.fm_length = (uint64_t)each * BLOCK};
 
 	mark("tell: start");
 	if (!options->delayed)
 		return;
 	for (unsigned int i = 0; i < options->files; i++) {
-		ask.fm_start = (uint64_t)delayed_at(options, 0) * BLOCK;
-		if (ioctl(files[i], FS_IOC_FIEMAP, &ask))
-			fail_at("ask for", "the delayed blocks");
+		for (unsigned int k = 0; k < options->delayed; k += each) {
+			ask.fm_start = (uint64_t)delayed_at(options, k) * BLOCK;
+			if (ioctl(files[i], FS_IOC_FIEMAP, &ask))
+				fail_at("ask for", "the delayed blocks");
+		}
 	}
 }
 
@@ -737,6 +780,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		SEEK,
 		EVERY,
 		DROPS,
+		APART,
 		NEIGHBOUR
 	};
 	static const struct option known[] = {
@@ -753,6 +797,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{"seek", required_argument, NULL, SEEK},
 		{"every-us", required_argument, NULL, EVERY},
 		{"drops", required_argument, NULL, DROPS},
+		{"apart", required_argument, NULL, APART},
 		{"neighbour", required_argument, NULL, NEIGHBOUR},
 		{0},
 	};
@@ -772,6 +817,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		[SEEK] = {0, 1},
 		[EVERY] = {1, 10000000},
 		[DROPS] = {0, 1000},
+		[APART] = {0, 1},
 		[NEIGHBOUR] = {0, 1000000},
 	};
 	unsigned int value[NEIGHBOUR + 1] = {[FILES] = 4,   [WRITTEN] = 3000, [DELAYED] = 12000,
@@ -802,6 +848,12 @@ static void parse_options(int argc, char **argv, struct options *options)
 	options->every_us = value[EVERY];
 	options->drops = value[DROPS];
 	options->neighbour = value[NEIGHBOUR];
+	options->apart = value[APART];
+	if (options->apart && (options->seek || options->written <= 4)) {
+		fputs("extents: --apart goes without --seek and with more than 4 written blocks\n",
+		      stderr);
+		exit(2);
+	}
 	if (options->seek && (!options->delayed || options->written_first)) {
 		fputs("extents: --seek needs delayed blocks, at the left end\n", stderr);
 		exit(2);
@@ -825,7 +877,7 @@ int main(int argc, char **argv)
 		fail_at("get", "memory");
 	signal(SIGTERM, on_term);
 	find_shrinker(options.dir);
-	merging = kernel_merges();
+	merging = neighbours_merge(&options);
 	if (options.command)
 		measure_beside(&options, &result);
 	else

@@ -62,8 +62,8 @@ function mostWritten(counts: LaneSample, within: (at: number) => number): number
 }
 
 /**
- * Knowledge about struct dentry from fs/dcache.c of 6.1: the fields that a lookup reads, the reference count, and how a
- * name is compared. For other objects, only the counts show which fields are written.
+ * Knowledge about struct dentry from fs/dcache.c of 6.1 and 7.3: the fields that a lookup reads, the reference count, and
+ * how a name is compared. For other objects, only the counts show which fields are written.
  */
 
 /** Role of a field in the operation. The names are those of the lesson's kinds. */
@@ -75,13 +75,14 @@ export interface Known {
   /** Names, on the page, of the field that all CPUs write and of its line. */
   readonly hot: string;
   readonly hotLine: string;
-  /** The field with the name that the operation compares. */
-  readonly name: string;
 }
 
 const dentry: Known = {
   roles: {
     d_iname: 'name',
+    // 7.3 has d_shortname in place of d_iname, and d_name in a union whose first member is __d_name.
+    d_shortname: 'name',
+    __d_name: 'chain',
     d_lockref: 'count',
     d_seq: 'chain',
     d_hash: 'chain',
@@ -90,12 +91,12 @@ const dentry: Known = {
   },
   hot: t('count'),
   hotLine: t("count's line"),
-  name: 'd_iname',
 };
 
 /** Return the knowledge about an object with these fields; null if the type of object is unknown. */
 function knownOf(fields: ReadonlySet<string>): Known | null {
-  return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
+  const named = fields.has('d_iname') || fields.has('d_shortname');
+  return named && fields.has('d_lockref') ? dentry : null;
 }
 
 /** dentry_string_cmp() compares words of this many bytes. */
@@ -236,7 +237,7 @@ export function makeStruct(
   const fieldAt = new Int16Array(bytes).fill(-1);
   for (const [i, { at, size: long }] of fields.entries()) fieldAt.fill(i, at, at + long);
   const hot = fields.find((field) => field.role === 'count');
-  const named = known && fields.find((field) => field.name === known.name);
+  const named = fields.find((field) => field.role === 'name');
   const lineWords = known?.hotLine ?? t('line of {name}', { name: hot?.name });
   return {
     size,

@@ -5,7 +5,7 @@ import type { RunIndex } from '@page/derive/types.ts';
 import { lineLesson, lineRun, oneStat, stepFrame } from '@test/fixtures/cachelines.ts';
 import { describe, expect, test } from 'vitest';
 import { isStack, totalsOf } from './counted.ts';
-import { byteKind, fieldWords, runsOf, structOf } from './fields.ts';
+import { byteKind, fieldWords, makeStruct, runsOf, structOf } from './fields.ts';
 import { layoutLines, leastHeight } from './layout.ts';
 import { countedOf } from './model.ts';
 import { laneNow } from './now.ts';
@@ -31,6 +31,40 @@ describe('lines', () => {
     expect([moved.hot!.at, moved.hot!.line, byteKind(moved, 72)]).toEqual([136, 2, 'name']);
     expect(fieldWords(stock, 64, 8)).toBe('d_iname[8..15]');
     expect(fieldWords(stock, 88, 8)).toBe('d_lockref');
+  });
+
+  test('fields of 7.3: d_shortname is the name, and __d_name has the place of d_name', () => {
+    const of: readonly (readonly [string, number, number])[] = [
+      ['d_hash', 8, 16],
+      ['__d_name', 32, 16],
+      ['d_name', 32, 16],
+      ['d_inode', 48, 8],
+      ['d_shortname', 56, 40],
+      ['d_lockref', 128, 8],
+    ];
+    const bytes = new Uint8Array(192).fill('a'.charCodeAt(0), 56, 80);
+    const today = makeStruct({
+      n: of.length,
+      columns: {
+        offset: Int32Array.from(of, ([, at]) => at),
+        size: Int32Array.from(of, ([, , size]) => size),
+        bytes,
+      },
+      facts: { size: 192, name_length: 24, inline_name: 1 },
+      texts: of.map(([name]) => name),
+    });
+    expect(today.hot).toEqual({ at: 128, line: 2, words: 'count', lineWords: "count's line" });
+    expect(today.name!.compared).toEqual([56, 80]);
+    expect(today.name!.letters.join('')).toBe('a'.repeat(24));
+    expect([16, 32, 48, 64, 80, 128].map((at) => byteKind(today, at))).toEqual([
+      'chain',
+      'chain',
+      'plain',
+      'name',
+      'plain',
+      'count',
+    ]);
+    expect(fieldWords(today, 64, 8)).toBe('d_shortname[8..15]');
   });
 
   test('runs cover every line once', () => {

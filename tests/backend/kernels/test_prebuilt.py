@@ -152,8 +152,17 @@ def test_it_takes_no_patch_and_has_no_layouts(tmp_path: Path) -> None:
         )
 
 
-def test_a_kernel_that_moves_itself_boots_with_nokaslr(tmp_path: Path) -> None:
+def test_a_kernel_boots_with_what_keeps_its_addresses_as_the_lenses_expect(tmp_path: Path) -> None:
     moving = CONFIG.replace("# CONFIG_RANDOMIZE_BASE is not set", "CONFIG_RANDOMIZE_BASE=y")
-    settings = base_of(tmp_path, build_kernel(tmp_path / "linux", moving))
-    (image,) = build([ArmSpec("90-toy", "t", base="made", instrumented=False)], settings)
-    assert image.cmdline == ("nokaslr",)
+    for number, (config, wanted) in enumerate(
+        (
+            (CONFIG, ()),
+            (moving, ("nokaslr",)),
+            (f"{moving}CONFIG_PGTABLE_LEVELS=5\n", ("nokaslr", "no5lvl")),
+        )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        settings = base_of(folder, build_kernel(folder / "linux", config))
+        (image,) = build([ArmSpec("90-toy", "t", base="made", instrumented=False)], settings)
+        assert image.cmdline == wanted

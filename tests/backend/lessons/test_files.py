@@ -119,7 +119,7 @@ def test_the_whole_sentence(folder: Path) -> None:
         read_lesson(folder)
     assert re.fullmatch(
         rf"lessons/{SLUG}/trace\.yaml:{line}: spans\[0\]\.open: no probe is called 'lokc'; "
-        r"known: switch, .*, srcu_gp\. \(1 more: \./duet lint\)",
+        r"known: switch, .*, srcu_call, \.\.\.\. \(1 more: \./duet lint\)",
         caught.value.sentence,
     )
     assert caught.value.remedy == "Write 'lock', or declare 'lokc' under `probes:` in trace.yaml."

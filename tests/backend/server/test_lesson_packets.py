@@ -21,7 +21,7 @@ from duet.server.recorded_items import NATIVE
 from tests.support.toy_stage import ToyKernels, ToyRecordings
 
 SLUG = "02-grace-periods"
-FURTHER = "linux-6.12.tar.xz"
+FURTHER = "linux-7.3.tar.xz"
 """The source of an optional base, which is there only where somebody asked for it."""
 
 
@@ -31,13 +31,13 @@ def settings(tmp_path: Path, root: Path) -> KernelSettings:
     shutil.copytree(root / "kernel-patches", patches)
     tarball = tmp_path / "linux.tar.xz"
     tarball.write_bytes(b"source")
-    further = patches / "bases" / "6.12" / "base.yaml"
-    text = further.read_text().replace("/usr/src/linux-source-6.12.tar.xz", str(tmp_path / FURTHER))
+    further = patches / "bases" / "7.3" / "base.yaml"
+    text = further.read_text().replace("/usr/src/linux-source-7.3.tar.xz", str(tmp_path / FURTHER))
     further.write_text(text)
     return KernelSettings(tmp_path / "cache", patches, tarball)
 
 
-@pytest.mark.parametrize("further", [True, False], ids=["with-6.12", "without-6.12"])
+@pytest.mark.parametrize("further", [True, False], ids=["with-7.3", "without-7.3"])
 def test_patches_are_hashed_again_only_after_a_change(
     settings: KernelSettings,
     lesson02: LessonFolder,

@@ -149,8 +149,8 @@ class Parking:
             for arm in reversed(spec.arms):  # reversed, because the last request is served first
                 source = sources[arm]
                 plugin = None
-                if spec.scope and source.scope:
-                    plugin = await source.scope(spec.scope)
+                if (request := spec.scope(arm)) and source.scope:
+                    plugin = await source.scope(request)
                 if source.park is not None:
                     await source.park(guest_of(spec, source, plugin), later)
         except DuetError as error:

@@ -268,9 +268,17 @@ class KernelImage:
 
     @property
     def cmdline(self) -> tuple[str, ...]:
-        """Boot parameters that keep symbols at the addresses of System.map."""
-        randomized = "\nCONFIG_RANDOMIZE_BASE=y\n" in self.config.read_text(errors="replace")
-        return ("nokaslr",) if randomized else ()
+        """Boot parameters that lenses need.
+
+        nokaslr keeps symbols at the addresses of System.map. no5lvl keeps addresses in 48 bits, to
+        which the microscope shortens them (Documentation/admin-guide/kernel-parameters.txt).
+        """
+        config = self.config.read_text(errors="replace")
+        needed = {
+            "nokaslr": "\nCONFIG_RANDOMIZE_BASE=y\n",
+            "no5lvl": "\nCONFIG_PGTABLE_LEVELS=5\n",
+        }
+        return tuple(word for word, option in needed.items() if option in config)
 
     def symbols(self) -> dict[str, int]:
         """Return symbol addresses from System.map by name.

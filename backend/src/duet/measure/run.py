@@ -22,6 +22,7 @@ from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.lessons import load as roles
 from duet.lessons.load import knob
+from duet.lessons.plan import base_of
 from duet.lessons.schema import Metric
 from duet.lessons.schema.workload import TRACED
 from duet.measure.compare import compare_all, prepare
@@ -361,7 +362,7 @@ class Collector:
     def _watched(self, step: Step, lane: LaneResult, places: Places) -> None:
         config = self.plan.lesson.microscope
         assert config is not None
-        request = MicroscopeRequest.of(config)
+        request = MicroscopeRequest.of(config, base_of(self.plan.lesson, step.arm))
         for one, metric in self._of(step.arm, "microscope"):
             assert metric.microscope is not None
             try:
@@ -627,7 +628,9 @@ def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:
 
 def _microscope(plan: MeasurePlan, step: Step) -> MicroscopeRequest | None:
     config = plan.lesson.microscope
-    return MicroscopeRequest.of(config) if config and step.kind is Kind.WATCHED else None
+    if config is None or step.kind is not Kind.WATCHED:
+        return None
+    return MicroscopeRequest.of(config, base_of(plan.lesson, step.arm))
 
 
 def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:

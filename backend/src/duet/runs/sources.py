@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from duet.base.errors import InputError
 from duet.bundle import Bundle, Record
@@ -32,7 +31,6 @@ from duet.kernels.vmlinux.ask import read
 from duet.lenses.scope.client import plugin_library
 from duet.lenses.scope.symbols import functions_text
 from duet.lessons.load import LessonFolder
-from duet.lessons.plan import base_of
 from duet.measure import MeasurePlan
 from duet.session import GuestRequest, LaneSource, MicroscopeRequest, RunSpec, needed_symbols
 
@@ -47,13 +45,11 @@ def image_source(
     root: GuestRoot,
     lesson: str = "",
     templates: Templates | None = None,
-    instead: Mapping[str, str] = MappingProxyType({}),
 ) -> LaneSource:
     """Return a source that boots a stored kernel in a guest. $DUET_GUEST chooses the guest's kind.
 
     Args:
         templates: templates to copy instead of booting; None if every guest boots.
-        instead: function of the microscope -> the function that is watched in this kernel.
     """
 
     def spec_of(request: GuestRequest) -> GuestSpec:
@@ -90,7 +86,7 @@ def image_source(
         text = await asyncio.to_thread(
             functions_text,
             image.vmlinux,
-            [instead.get(name, name) for name in request.functions],
+            request.functions,
             request.operation or None,
             SWITCH,
             request.until or None,
@@ -126,12 +122,10 @@ async def kernel_sources(
     """
     images = {arm: await asyncio.to_thread(find_image, folder, arm, settings) for arm in arms}
     root = await ensure_root()
-    scope = folder.lesson.microscope
     sources: dict[str, LaneSource] = {}
     for arm, image in images.items():
         symbols = await asyncio.to_thread(lesson_symbols, folder, arm, image)
-        instead = scope.bases.get(base_of(folder.lesson, arm) or "", {}) if scope else {}
-        sources[arm] = image_source(arm, image, symbols, root, folder.slug, templates, instead)
+        sources[arm] = image_source(arm, image, symbols, root, folder.slug, templates)
     return sources
 
 

@@ -11,7 +11,7 @@ from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.lenses import Wanted
 from duet.lessons.load import LessonFolder
-from duet.lessons.plan import workload_of
+from duet.lessons.plan import base_of, workload_of
 from duet.lessons.schema import MicroscopeConfig
 
 
@@ -35,10 +35,10 @@ class MicroscopeRequest:
     until: str = ""
 
     @classmethod
-    def of(cls, config: MicroscopeConfig) -> MicroscopeRequest:
-        """Return the request that a lesson's configuration makes."""
+    def of(cls, config: MicroscopeConfig, base: str | None) -> MicroscopeRequest:
+        """Return the request that a lesson's configuration makes on a kernel base."""
         aim = config if config.probe else None
-        return cls(config.functions, config.operation, aim, until=config.until)
+        return cls(config.functions_on(base), config.operation, aim, until=config.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,14 @@ class RunSpec:
             if not x.workloads or self.workload in x.workloads
         )
 
-    @property
-    def scope(self) -> MicroscopeRequest | None:
-        """Request for the microscope. None if there is no microscope."""
+    def scope(self, arm: str) -> MicroscopeRequest | None:
+        """Return the request for an arm's microscope. None if there is no microscope."""
         config = self.folder.lesson.microscope
         if self.microscope is not None or config is None:
             return self.microscope
         if not self._looked_at or self.clock == "count" or self.workload not in config.workloads:
             return None
-        return MicroscopeRequest.of(config)
+        return MicroscopeRequest.of(config, base_of(self.folder.lesson, arm))
 
     @property
     def waits(self) -> MicroscopeConfig | None:
@@ -111,7 +110,7 @@ class RunSpec:
         config = self.folder.lesson.microscope
         if config is None or not config.go or self.workload not in config.workloads:
             return None
-        return config if self.scope is None and self.source == "live" else None
+        return config if self.scope(self.arms[0]) is None and self.source == "live" else None
 
     @property
     def _looked_at(self) -> bool:

@@ -113,7 +113,8 @@ def measure(
         str,
         typer.Option(
             "--format",
-            help="mail, mail-verbatim (all lines of the workload), ministat, lkp, will-it-scale, sweep, json, csv or kcidb.",
+            help="mail, mail-verbatim (with all lines of the workload), ministat, lkp, "
+            "will-it-scale, sweep, json, csv or kcidb.",
         ),
     ] = "mail",
     output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,

@@ -23,6 +23,7 @@ from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope.symbols import static_names, variable_ranges
 from duet.lessons.load import load
+from duet.lessons.plan import base_of
 from duet.measure.values import no_counts
 from duet.runs.sources import kernel_sources
 from duet.session import Lanes, MicroscopeRequest, RunSession, RunSpec, ScopeResult
@@ -345,9 +346,9 @@ def read_microscope_request(
         )
     if not names:
         assert own is not None
+        names = own.functions_on(base_of(whole, arm))
         if not operation:
-            return spec, MicroscopeRequest(own.functions, own.operation, aim, True, own.until)
-        names = own.functions
+            return spec, MicroscopeRequest(names, own.operation, aim, True, own.until)
     # Functions that begin or end operations are always watched.
     first, _, last = operation.partition(FROM_TO)
     op = first or (own.operation if own and own.operation in names else "")

@@ -402,6 +402,7 @@ class LaneLenses:
         self.records = LensReplay(self.xray, self.microscope)
         self.plugin: Microscope | None = None
         self._guest: Lane | None = None
+        self._request = spec.scope(arm)
         self._process: Xray | None = None
         self._aiming: asyncio.Task[None] | None = None
 
@@ -411,16 +412,15 @@ class LaneLenses:
         Raises:
             InputError: the kernel lacks a function of the microscope's request.
         """
-        if self._spec.scope and source.scope and not self._recorded:
-            self.plugin = await source.scope(self._spec.scope)
+        if self._request and source.scope and not self._recorded:
+            self.plugin = await source.scope(self._request)
 
     async def attach(self, guest: Lane) -> None:
         """Start to attach the requested lenses."""
         self._guest = guest
         if self.plugin and (client := await guest.scope()):
             self.microscope.start(client)
-        scope = self._spec.scope
-        identifies = scope is not None and scope.identify
+        identifies = self._request is not None and self._request.identify
         if not (self._spec.lens or identifies) or self._recorded:
             return
         self.xray.attaching()
@@ -512,7 +512,7 @@ class LaneLenses:
 
     async def _aim(self) -> None:
         await self.microscope.aim(self._say)
-        if self._spec.scope and self._spec.scope.identify and self._process:
+        if self._request and self._request.identify and self._process:
             await self.microscope.identify(self._identify)
 
     async def _say(self, line: str) -> None:
@@ -528,7 +528,7 @@ def _microscope(
     arm: str, spec: RunSpec, sink: SessionSink, clock: LaneClock, writer: TranscriptWriter
 ) -> LaneMicroscope:
     """Create the microscope of a run."""
-    request, points = spec.scope, spec.folder.lesson.points
+    request, points = spec.scope(arm), spec.folder.lesson.points
     kinds = [number for number, point in enumerate(points) if point.lens == "microscope"]
     return LaneMicroscope(
         arm,
