@@ -41,7 +41,8 @@ test: ## unit, page, real guests, browser (builds the kernels it boots); make ni
 		echo "== tests: $$part took $$((SECONDS - began)) s"; \
 	done
 
-nightly: ## make test with the long tests too, the core without plug-ins, and an hour of faults: before a release
+nightly: ## make test with the long tests and Linux 7.3, the core without plug-ins, and an hour of faults: before a release
+	-./duet build --base 7.3
 	@$(MAKE) --no-print-directory test NIGHTLY=yes RETRIES=1
 	@$(MAKE) --no-print-directory plugins-out
 	@$(MAKE) --no-print-directory soak MINUTES=60

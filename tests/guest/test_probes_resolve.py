@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every probe of every arm resolves on that arm's kernel: those that explain, and those of metrics.
 
-$DUET_TEST_LESSONS, a list of slugs, limits the lessons; a kernel that is not built is a failure.
+$DUET_TEST_LESSONS, a list of slugs, limits the lessons. A usual arm's kernel that is not built is a
+failure. An optional arm on another base, such as `today`, is skipped if its kernel is not built.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 import pytest
 
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
-from duet.kernels import KernelImage
-from duet.lessons.load import load, slugs
+from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.arms import find_image, ready_arms
+from duet.lessons.load import LessonFolder, load, slugs
 from duet.lessons.plan import boot_cmdline, plan_text, probes_of
 from duet.runs.sources import lesson_symbols
 from tests.support.guest_driver import Driver
@@ -24,6 +26,12 @@ pytestmark = pytest.mark.guest
 CHOSEN = [slug for slug in os.environ.get("DUET_TEST_LESSONS", "").split(",") if slug] or slugs()
 ARMS = [
     pytest.param(slug, arm, id=f"{slug}-{arm}") for slug in CHOSEN for arm in load(slug).usual_arms
+]
+OTHER_BASES = [
+    pytest.param(slug, arm.name, id=f"{slug}-{arm.name}")
+    for slug in CHOSEN
+    for arm in load(slug).lesson.arms
+    if arm.optional and arm.base is not None
 ]
 DEADLINE_S = 300
 
@@ -36,12 +44,29 @@ def test_all_probes_of_an_arm_are_set_up(
     slug: str,
     arm: str,
 ) -> None:
+    run_async(set_up_all(load(slug), arm, images_of(slug)[arm], guest_root), DEADLINE_S)
+
+
+@pytest.mark.parametrize(("slug", "arm"), OTHER_BASES)
+def test_all_probes_of_an_arm_on_another_base_are_set_up(
+    run_async: Callable[..., Any], guest_root: GuestRoot, slug: str, arm: str
+) -> None:
+    folder, settings = load(slug), KernelSettings.default()
+    if not ready_arms(folder, settings)[arm]:
+        base = folder.arm(arm).base
+        pytest.skip(
+            f"the kernel of {arm} (Linux {base}) is not built: ./duet build {slug} --arm {arm}"
+        )
+    run_async(set_up_all(folder, arm, find_image(folder, arm, settings), guest_root), DEADLINE_S)
+
+
+async def set_up_all(
+    folder: LessonFolder, arm: str, image: KernelImage, guest_root: GuestRoot
+) -> None:
     """Once per workload, since filters name its processes, and with what it wants done before."""
-    folder, image = load(slug), images_of(slug)[arm]
     lesson = folder.lesson
     params = folder.check_params({})
     chosen = probes_of(lesson, arm)
-    every = frozenset(probe.name for probe in chosen)
     largest = max(workload.scratch_mb for workload in lesson.workloads.values())
     spec = GuestSpec(
         arm,
@@ -49,21 +74,17 @@ def test_all_probes_of_an_arm_are_set_up(
         guest_root.image,
         memory_mib=lesson.memory_mb,
         disks_mib=(largest,) if largest else (),
-        cmdline=boot_cmdline(lesson, params),
+        cmdline=(*boot_cmdline(lesson, params), *image.cmdline),
     )
-
-    async def scenario() -> None:
-        async with open_guest("qemu", spec, GuestOptions(policy="tcg")) as guest:
-            driver = Driver(guest)
-            for name in lesson.workloads:
-                symbols = lesson_symbols(folder, image)
-                text = plan_text(lesson, arm, name, params, symbols, probes=every)
-                outcome = await driver.plan(text)
-                assert outcome.error is None, f"{name}: {outcome.error}"
-                formats = {f"events/{probe.event}/format" for probe in chosen}
-                assert formats <= outcome.files.keys()
-
-    run_async(scenario(), DEADLINE_S)
+    async with open_guest("qemu", spec, GuestOptions(policy="tcg")) as guest:
+        driver = Driver(guest)
+        for name in lesson.workloads:
+            symbols = lesson_symbols(folder, arm, image)
+            text = plan_text(lesson, arm, name, params, symbols, probes=frozenset(chosen))
+            outcome = await driver.plan(text)
+            assert outcome.error is None, f"{name}: {outcome.error}"
+            formats = {f"events/{event.event}/format" for event in chosen.values()}
+            assert formats <= outcome.files.keys()
 
 
 def test_every_lesson_that_counts_events_has_probes() -> None:
