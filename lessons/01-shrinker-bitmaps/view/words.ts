@@ -211,7 +211,7 @@ function first(now: Now): string {
   const before = few(bitsBefore, 'bit');
   const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
   return tr(
-    'The {name} began {call} with {set} set. Of the {visits} in {call}, {again} were second checks of bits that had just been cleared.{grown}{bound}',
+    'On {name}, {call} began with {set} set. Of the {visits} in {call}, {again} were second checks of bits that had just been cleared.{grown}{bound}',
     {
       name,
       call: callName(now),
