@@ -16,6 +16,8 @@ from duet.measure.compare import (
     mann_whitney_p,
     mean_ci,
     ratio_ci,
+    rounded,
+    step_of,
     summary,
     verdict_line,
 )
@@ -46,6 +48,29 @@ def test_summary_has_students_interval() -> None:
     assert mean_ci([5.0] * 7) == (5.0, 5.0)
     assert mean_ci([1.0]) is None
     assert summary([], "wall") is None
+
+
+def test_the_interval_of_a_rate_does_not_begin_below_zero() -> None:
+    assert mean_ci([1.0, 9.0]) == (0.0, pytest.approx(55.8, abs=0.1))
+    low, _ = mean_ci([-1.0, 9.0]) or (0.0, 0.0)
+    assert low < -1
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (1150.3, 846.0, 1454.7, "1,150"),
+        (0.02417, 0.02318, 0.02605, "0.0242"),
+        (2844.9, 2844.6, 2846.0, "2,845"),
+        (12.5, 12.5, 12.5, "12.5"),
+        (0.9867, 0.9861, 0.9871, "0.9867"),
+        (134041.7, 127457.1, 140637.6, "134,000"),
+    ],
+)
+def test_figures_have_no_more_digits_than_their_spread(
+    value: float, low: float, high: float, words: str
+) -> None:
+    assert rounded(value, step_of(low, high)) == words
 
 
 def test_the_count_clock_has_no_interval() -> None:

@@ -127,6 +127,57 @@ def test_the_mail_keeps_the_workloads_lines_as_they_are() -> None:
     assert sum(line.startswith("| ") for line in lines) == 6
 
 
+def test_the_mail_keeps_the_lines_with_figures_unless_all_are_asked_for() -> None:
+    report = replace(wall(), summary=(r"info: +\[\d+\] ramfs",))
+    lines = render(report, "mail").splitlines()
+    assert sum(line.startswith("| ") for line in lines) == 3
+    assert "Verbatim, srcu (summary of the last of 5 runs):" in lines
+    whole = render(report, "mail-verbatim").splitlines()
+    assert sum(line.startswith("| ") for line in whole) == 6
+
+
+def test_the_mail_begins_with_the_result_how_it_was_obtained_and_on_what() -> None:
+    flat = render(wall(), "mail").replace("\n", " ")
+    assert flat.startswith(
+        "umounts: srcu 281.5 umounts/s against rwsem 1,296, 0.2173 times, worse; srcu-expedited "
+        "1,300 umounts/s against rwsem 1,296, no difference proven. Measured times of untraced "
+        "runs under emulation, n = 5. "
+    )
+
+
+def test_a_refused_result_is_no_headline() -> None:
+    busy = wall()
+    busy.tables[0].refusals.append("the host was busy")
+    judged(busy.tables[0], busy)
+    assert render(busy, "mail").startswith("!! REFUSED: the host was busy.")
+
+
+def test_too_few_runs_take_one_sentence() -> None:
+    report = wall()
+    for one in report.tables[0].series:
+        one.samples = one.samples[:2]
+    judged(report.tables[0], report)
+    flat = re.sub(r"\s+", " ", render(report, "mail"))
+    figures = "measured: rwsem 1,296, srcu 280, srcu-expedited 1,300; 2 runs give no verdict."
+    assert f"umounts (ops_per_s), umounts/s; {figures}" in flat
+    assert "95 % CI" not in flat
+
+
+def test_what_a_traced_run_counts_is_no_alarm_on_the_wall_clock() -> None:
+    report = wall()
+    for one in report.tables[0].series:
+        one.extra = False
+    judged(report.tables[0], report)
+    text = render(report, "mail")
+    assert "REFUSED" not in text
+    assert "1 run gives no verdict" in re.sub(r"\s+", " ", text)
+
+
+def test_a_trial_is_reproduced_from_files_in_the_current_folder() -> None:
+    text = render(trial(), "mail")
+    assert "Reproduce, with the files that it names in the current folder:" in text
+
+
 @pytest.mark.parametrize("how", TEXTS)
 def test_every_text_tells_what_it_was_made_of(how: str) -> None:
     flat = re.sub(r"\s+", " ", render(wall(), how))

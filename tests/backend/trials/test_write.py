@@ -24,7 +24,15 @@ from duet.lessons.load import load, read_lesson
 from duet.lessons.plan import plan_text
 from duet.lint.lessons import lint
 from duet.measure.provenance import source_facts
-from duet.trials.ask import ARGUMENTS, OPTIONS, Asked, check_line, read_trial, try_line
+from duet.trials.ask import (
+    ARGUMENTS,
+    OPTIONS,
+    Asked,
+    check_line,
+    read_trial,
+    try_line,
+    without_folders,
+)
 from duet.trials.spec import TrialBase
 from duet.trials.tracing import Tracing
 from duet.trials.write import Times, check_target, save_lesson, write_trial
@@ -272,3 +280,20 @@ def test_vcpus_beyond_this_machine_are_taken_with_a_note(
     assert "16 vCPUs share 2 CPUs of this machine" in capsys.readouterr().err
     assert entry.main([*words, "--vcpus", "2"]) == 2
     assert "share" not in capsys.readouterr().err
+
+
+def test_a_report_names_files_without_their_folders() -> None:
+    asked = Asked(
+        "./my-test /etc/passwd",
+        patches=(Path("/home/a/mail.mbox"),),
+        base="/srv/linux-7.3.tar.xz",
+        trees=(Path("../linux@v6.6"), Path("..")),
+    )
+    line = (
+        "./duet try /home/a/mail.mbox --base=/srv/linux-7.3.tar.xz --tree ../linux@v6.6 "
+        "--tree .. --run './my-test /etc/passwd' --unit ops/s"
+    )
+    assert without_folders(line, asked) == (
+        "./duet try mail.mbox --base=linux-7.3.tar.xz --tree linux@v6.6 --tree .. "
+        "--run './my-test /etc/passwd' --unit ops/s"
+    )
