@@ -13,6 +13,7 @@ const lesson = {
   ...testLesson(),
   microscope: {
     functions: ['dput'],
+    bases: {},
     operation: 'dput',
     until: '',
     object: 'struct dentry',
