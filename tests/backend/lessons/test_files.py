@@ -41,7 +41,7 @@ def wrong(folder: Path) -> tuple[Problem, ...]:
 PLANTED = [
     # file, text there, text in its place, key, sentence, remedy
     ("trace.yaml", "kind: reader, open: shrink,", "kind: reader, open: shrnk,",
-     "spans[6].open", "no probe is called 'shrnk'; known: switch, waking, sys_mount,",
+     "spans[8].open", "no probe is called 'shrnk'; known: switch, waking, sys_mount,",
      "Write 'shrink'"),
     ("trace.yaml", "name: wake, title: wakes a hog", "name: wake, titel: wakes a hog",
      "links[0].titel", "there is no such key (did you mean 'title'?)",

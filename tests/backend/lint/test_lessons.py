@@ -68,11 +68,11 @@ FAULTS = {
         "  depth:",
     ),
     "hidden spans": Fault(
-        "focus: [running, unregister]",
-        "focus: [running]",
-        "no step shows 'unregister': the view hog-rows draws a function only in steps that focus "
+        "focus: [running, wait_srcu, srcu_call, gp_check",
+        "focus: [running, wait_srcu, gp_check",
+        "no step shows 'srcu_call': the view hog-rows draws a function only in steps that focus "
         "on it",
-        at="{name: unregister, title: inside",
+        at="{name: srcu_call, title: inside",
     ),
     "a kind that is not drawn": Fault(
         'title: "check: looks for readers", colour: mechanism, layer: track',
