@@ -380,8 +380,7 @@ static void write_places(const struct options *options, unsigned int file, unsig
 
 static void check_room(const struct options *options)
 {
-	uint64_t need =
-		(uint64_t)options->files * (options->delayed + options->written) * BLOCK;
+	uint64_t need = (uint64_t)options->files * (options->delayed + options->written) * BLOCK;
 	struct statfs fs;
 
 	if (statfs(options->dir, &fs))
@@ -805,20 +804,11 @@ static void parse_options(int argc, char **argv, struct options *options)
 	static const struct {
 		unsigned int least, most;
 	} range[] = {
-		[FILES] = {1, MAX_FILES},
-		[WRITTEN] = {1, 1000000},
-		[DELAYED] = {0, 1000000},
-		[SCANS] = {1, MAX_SCANS},
-		[NR] = {1, ALL_ENTRIES},
-		[HOT] = {0, 100},
-		[FIRST] = {0, 1},
-		[VERIFY] = {0, 1},
-		[TELL] = {0, 1},
-		[SEEK] = {0, 1},
-		[EVERY] = {1, 10000000},
-		[DROPS] = {0, 1000},
-		[APART] = {0, 1},
-		[NEIGHBOUR] = {0, 1000000},
+		[FILES] = {1, MAX_FILES}, [WRITTEN] = {1, 1000000},   [DELAYED] = {0, 1000000},
+		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES},    [HOT] = {0, 100},
+		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	      [TELL] = {0, 1},
+		[SEEK] = {0, 1},	  [EVERY] = {1, 10000000},    [DROPS] = {0, 1000},
+		[APART] = {0, 1},	  [NEIGHBOUR] = {0, 1000000},
 	};
 	unsigned int value[NEIGHBOUR + 1] = {[FILES] = 4,   [WRITTEN] = 3000, [DELAYED] = 12000,
 					     [SCANS] = 600, [NR] = 128,	      [EVERY] = 1000};

@@ -76,13 +76,14 @@ def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
     # One lane dies: its file stays as it was, and the others are made.
     assert entry.main(["record-all", SLUG, "--json"]) == KernelError.exit_code
     assert states(capsys) == {
-        "one-file": "current", "reader": "failed", "thousands": "made", "measured": "made",
+        "one-file": "current", "reader": "failed", "thousands": "made", "today": "made",
+        "measured": "made",
     }  # fmt: skip
-    assert [len(one.arms) for one in made] == [3, 2, 3]
+    assert [len(one.arms) for one in made] == [3, 2, 3, 2]
     assert entry.main(["record-all", f"{SLUG}/thousands"]) == 0
     assert "Recorded 0 again; left 1 unchanged." in capsys.readouterr().out
     assert entry.main(["record-all", f"{SLUG}/thousands", "--all"]) == 0
-    assert len(made) == 4
+    assert len(made) == 5
 
 
 def test_the_list_says_why_and_makes_nothing(
@@ -91,12 +92,12 @@ def test_the_list_says_why_and_makes_nothing(
     assert entry.main(["record-all", SLUG, "--list"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == (f"{SLUG}/one-file: scan-2013, stock, evictable-list: x.patch has changed")
-    assert out[-1].startswith("4 of 4 are stale, about ") and made == []
+    assert out[-1].startswith("5 of 5 are stale, about ") and made == []
 
 
 def test_a_recording_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main(["record-all", f"{SLUG}/nope"]) == 2
-    assert "Choose from: one-file, reader, thousands, measured." in capsys.readouterr().err
+    assert "Choose from: one-file, reader, thousands, today, measured." in capsys.readouterr().err
 
 
 def test_the_estimate_learns_from_what_was_made(tmp_path: Path) -> None:

@@ -82,10 +82,10 @@ def test_a_base_has_its_own_limit_for_an_event(lesson02: LessonFolder) -> None:
     limited = ON_7_3 | {"explain_max": {"hogs": 3}}
     lesson = on_base(lesson02, {"7.3": limited})
     values = dict.fromkeys(needed_symbols(lesson, "newest"), 24)
-    for hogs, told in ((3, True), (4, False)):
+    for hogs, traced in ((3, True), (4, False)):
         params = lesson02.check_params({"hogs": hogs})
         plan = plan_text(lesson, "newest", "storm", params, values)
-        assert ("path_umount" in plan) is told
+        assert ("path_umount" in plan) is traced
 
 
 def test_an_offset_that_the_kernel_lacks_is_named() -> None:

@@ -211,6 +211,9 @@ def test_without_an_object_the_microscope_counts_from_the_start(lesson05: Lesson
     config = lesson05.lesson.microscope
     assert config is not None
     none = {"probe": None, "object": "", "ready": "", "go": "", "until": "dput"}
-    request = MicroscopeRequest.of(config.model_copy(update=none))
+    request = MicroscopeRequest.of(config.model_copy(update=none), None)
     assert (request.aim, request.until) == (None, "dput")
-    assert MicroscopeRequest.of(config).aim is config
+    assert MicroscopeRequest.of(config, None).aim is config
+    functions = MicroscopeRequest.of(config, "7.3").functions
+    assert functions.index("path_lookupat") == config.functions.index("step_into")
+    assert "step_into" not in functions and len(functions) == len(config.functions)
