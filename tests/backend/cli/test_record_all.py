@@ -79,7 +79,7 @@ def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
         "one-file": "current", "reader": "failed", "thousands": "made", "today": "made",
         "measured": "made",
     }  # fmt: skip
-    assert [len(one.arms) for one in made] == [3, 2, 3, 2]
+    assert sorted(len(one.arms) for one in made) == [2, 2, 3, 3]
     assert entry.main(["record-all", f"{SLUG}/thousands"]) == 0
     assert "Recorded 0 again; left 1 unchanged." in capsys.readouterr().out
     assert entry.main(["record-all", f"{SLUG}/thousands", "--all"]) == 0
