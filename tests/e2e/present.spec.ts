@@ -128,7 +128,7 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
   await expect(notes.getByTestId('notes-say')).toContainText('Three kernels get the same request');
   await expect(notes.getByTestId('notes-clock')).toHaveText(/^\d+:\d\d$/);
   // The step begins at the sixth minute, and the talk has just begun.
-  await expect(notes.getByTestId('notes-plan')).toContainText('this step 6 to 11 of 45 min');
+  await expect(notes.getByTestId('notes-plan')).toContainText('this step 6 to 10 of 45 min');
   await expect(notes.getByTestId('notes-pace')).toHaveText('6 min ahead');
   await page.keyboard.press('PageDown');
   await expect(notes.getByTestId('notes-title')).toHaveText(
