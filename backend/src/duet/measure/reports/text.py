@@ -442,8 +442,6 @@ def verdicts(block: Block) -> list[str]:
         if found is not None:
             said = "" if found.verdict == "refused" else "verdict: "
             lines += wrap(said + found.sentence, "    ", "  ")
-    if block.first.extra:
-        lines.append("  shown only: no verdict is drawn from it")
     return [*lines, *layouts(block)]
 
 
@@ -545,7 +543,7 @@ def render_verbatim(report: Report) -> str:
 
 def metric(block: Block) -> list[str]:
     """Format one metric with its direction, a line per arm, and the verdicts."""
-    if block.first.extra and all(one.samples for one in block.series):
+    if block.first.extra:
         return _aside(block)
     if (few := _too_few(block)) is not None:
         return wrap(few, "  ", "")
@@ -558,8 +556,15 @@ def metric(block: Block) -> list[str]:
 
 def _aside(block: Block) -> list[str]:
     """Format an unjudged metric with one number for each arm: the median."""
-    words = (f"{one.arm} {_figure(block, one)} (n {one.n})" for one in block.series)
-    return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
+    numbers = [f"{s.arm} {_figure(block, s)} (n {s.n})" for s in block.series if s.samples]
+    missing: dict[str, list[str]] = {}
+    for one in block.series:
+        if not one.samples:
+            why = (one.refused or "it was not measured").rstrip(".")
+            missing.setdefault(why, []).append(one.arm)
+    reasons = [f"{' and '.join(arms)} no number: {why}" for why, arms in missing.items()]
+    said = wrap("; ".join([*numbers, *reasons]), "  ")
+    return [*wrap(metric_title(block.first)), *said, *layouts(block)]
 
 
 def _too_few(block: Block) -> str | None:
