@@ -68,7 +68,8 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
     measured = json.loads(Path(result["measured"]).read_text())
     assert "of the command" in json.dumps(measured)
     assert f"./duet try {PATCH} --run {work} --trace " in result["given"]
-    assert measured["tables"][0]["command"] == result["given"]
+    short = measured["tables"][0]["command"]
+    assert short.startswith(f"./duet try {Path(PATCH).name} --run ./{Path(work).name} --trace ")
     assert result["check"] == f"./duet check {PATCH} --run {work}"
     assert result["arms"][1]["made_of"][0]["sha256"]
     assert result["watched"] == ["pipe_read", "pipe_write"]

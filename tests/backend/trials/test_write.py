@@ -282,18 +282,23 @@ def test_vcpus_beyond_this_machine_are_taken_with_a_note(
     assert "share" not in capsys.readouterr().err
 
 
-def test_a_report_names_files_without_their_folders() -> None:
+def test_a_report_names_files_without_their_folders(tmp_path: Path) -> None:
+    program = tmp_path / "my-test"
+    program.touch()
     asked = Asked(
-        "./my-test /etc/passwd",
+        str(program),
         patches=(Path("/home/a/mail.mbox"),),
         base="/srv/linux-7.3.tar.xz",
         trees=(Path("../linux@v6.6"), Path("..")),
     )
     line = (
         "./duet try /home/a/mail.mbox --base=/srv/linux-7.3.tar.xz --tree ../linux@v6.6 "
-        "--tree .. --run './my-test /etc/passwd' --unit ops/s"
+        f"--tree .. --run {program} --unit ops/s"
     )
-    assert without_folders(line, asked) == (
+    wanted = (
         "./duet try mail.mbox --base=linux-7.3.tar.xz --tree linux@v6.6 --tree .. "
-        "--run './my-test /etc/passwd' --unit ops/s"
+        "--run ./my-test --unit ops/s"
     )
+    assert without_folders(line, asked) == wanted
+    asked, line = Asked("./my-test /etc/passwd"), "./duet try --run './my-test /etc/passwd'"
+    assert without_folders(line, asked) == line

@@ -150,6 +150,8 @@ def without_folders(line: str, asked: Asked) -> str:
     named = {str(path) for path in (*files, asked.repository, asked.base, *asked.config)}
 
     def short(word: str) -> str:
+        if word == asked.run and Path(word).expanduser().exists():
+            return f"./{Path(word).name}"
         option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
         name = Path(value).name
         return f"{option}{equals}{name}" if value in named and name not in ("", "..") else word
