@@ -467,7 +467,7 @@ MAX_LINES = 60
 
 
 def render(report: Report) -> str:
-    """Format alarms, then metrics by condition, then provenance and the workload's output."""
+    """Format the result, alarms, metrics by condition, provenance, and the workload's lines."""
     body: list[str] = []
     for count, table in enumerate(report.tables):
         if count:
@@ -477,7 +477,10 @@ def render(report: Report) -> str:
             body += [*metric(block), ""]
         body += _events(table)
     lines = [line for table in report.tables for line in verbatim(report, table)]
-    return whole(opening(report), alarms(report), head(report), body, provenance(report), lines)
+    first = [opening(report), alarms(report)]
+    if report.partial:  # a figure of an incomplete report comes after what is missing
+        first.reverse()
+    return whole(*first, head(report), body, provenance(report), lines)
 
 
 # The first sentences: what came out, how it was obtained, and on what.
