@@ -41,7 +41,7 @@ def wrong(folder: Path) -> tuple[Problem, ...]:
 PLANTED = [
     # file, text there, text in its place, key, sentence, remedy
     ("trace.yaml", "kind: reader, open: shrink,", "kind: reader, open: shrnk,",
-     "spans[8].open", "no probe is called 'shrnk'; known: switch, waking, sys_mount,",
+     "spans[9].open", "no probe is called 'shrnk'; known: switch, waking, sys_mount,",
      "Write 'shrink'"),
     ("trace.yaml", "name: wake, title: wakes a hog", "name: wake, titel: wakes a hog",
      "links[0].titel", "there is no such key (did you mean 'title'?)",
@@ -119,7 +119,7 @@ def test_the_whole_sentence(folder: Path) -> None:
         read_lesson(folder)
     assert re.fullmatch(
         rf"lessons/{SLUG}/trace\.yaml:{line}: spans\[0\]\.open: no probe is called 'lokc'; "
-        r"known: switch, .*, srcu_call, \.\.\.\. \(1 more: \./duet lint\)",
+        r"known: switch, .*, \.\.\.\. \(1 more: \./duet lint\)",
         caught.value.sentence,
     )
     assert caught.value.remedy == "Write 'lock', or declare 'lokc' under `probes:` in trace.yaml."
