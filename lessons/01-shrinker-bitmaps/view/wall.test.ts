@@ -97,13 +97,13 @@ test('the bitmap visits set bits, empty ones twice, and keeps those of objects',
 });
 
 /** The same events from a kernel that tells neither second checks nor clears. */
-const untold = (points: readonly HandPoint[]): HandPoint[] =>
+const unreported = (points: readonly HandPoint[]): HandPoint[] =>
   points
     .filter(([name]) => name !== 'cleared')
     .map((point) => (point[0] === 'visit' ? visit(point[1]!, point[2]!, point[3]!, -1) : point));
 
 test('second checks and clears that no event tells are inferred from visits', () => {
-  const points = untold(bitmap);
+  const points = unreported(bitmap);
   expect(faceOf(points, 'after', points.length)).toEqual(faceOf(bitmap, 'after', bitmap.length));
   const index = runOf({ after: points });
   const { n } = wallOf(index.lanes[0]!, wallLesson).at(1e9);
@@ -114,7 +114,7 @@ test('second checks and clears that no event tells are inferred from visits', ()
 
 test('a second check that finds an object is inferred; the bit is set again, and checked first next time', () => {
   const found: HandPoint[] = [visit(11, 2, -2, -1), visit(11, 2, 0, -1), ['set', 11, 2]];
-  const points = [...setUp, ['call'] as const, ...found, ...untold(root), visit(11, 2, 0, -1)];
+  const points = [...setUp, ['call'] as const, ...found, ...unreported(root), visit(11, 2, 0, -1)];
   const { n } = wallOf(runOf({ after: points }).lanes[0]!, wallLesson).at(1e9);
   expect([n[Count.visits], n[Count.again], n[Count.cleared], n[Count.bits]]).toEqual([3, 1, 1, 2]);
 });
@@ -138,7 +138,12 @@ test('a visit of another thread does not separate a first check from its second 
 });
 
 test('maps that grow and set no bit do not widen the wall', () => {
-  const points: HandPoint[] = [...setUp, ['expanded', 64, 128, -1, 0], ['call'], ...untold(root)];
+  const points: HandPoint[] = [
+    ...setUp,
+    ['expanded', 64, 128, -1, 0],
+    ['call'],
+    ...unreported(root),
+  ];
   const wall = wallOf(runOf({ after: points }).lanes[0]!, wallLesson);
   const { n } = wall.at(1e9);
   expect(wall.replay.grid.cols).toBe(3);
@@ -267,8 +272,8 @@ test('maps that did not grow had room, unless no event tells the growth of maps'
     sentences['first']!(runOf({ after: points }), after(points.length), wallLesson);
   const small: HandPoint[] = [...setUp, ['call'], ...root, visit(11, 2, 0), ['call_end']];
   expect(say(small)).toContain('because this guest has run the workload before');
-  expect(say(untold(small))).not.toContain('because this guest has run the workload before');
-  expect(say(untold(bitmap))).toContain('Of the 14 visits in call 1, 6 were second checks');
+  expect(say(unreported(small))).not.toContain('because this guest has run the workload before');
+  expect(say(unreported(bitmap))).toContain('Of the 14 visits in call 1, 6 were second checks');
 });
 
 test('the chart takes one point for each run and arm, and draws guides through the largest', () => {

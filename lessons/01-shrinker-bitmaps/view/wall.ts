@@ -233,14 +233,14 @@ function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row:
   if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
   cells.pass[cell] = n[Count.pass]!;
   const clears = row !== rootRow && ret === empty && !again;
-  if (clears && secondUntold(points, i)) clearBit(cells, lane.grid, row, id);
+  if (clears && secondUnreported(points, i)) clearBit(cells, lane.grid, row, id);
 }
 
 /**
  * Tell whether a visit's event does not say if the visit is a second check (`again` is -1). A kernel with such events
  * has no event for a clear either: its walk clears the bit after each first check that finds no object.
  */
-function secondUntold(points: PointTable, i: number): boolean {
+function secondUnreported(points: PointTable, i: number): boolean {
   return points.d[i]! < 0;
 }
 
@@ -422,7 +422,7 @@ export class EventReplay implements Reported {
    * visit was a first check of the same cell that found no object.
    */
   #isSecond(points: PointTable, i: number): boolean {
-    if (!secondUntold(points, i)) return points.d[i]! > 0;
+    if (!secondUnreported(points, i)) return points.d[i]! > 0;
     this.inferred = true;
     const tid = points.tid[i]!;
     const before = this.#newestVisit.get(tid);

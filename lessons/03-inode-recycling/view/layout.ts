@@ -132,8 +132,6 @@ export interface Layout extends Laid {
 
 /** XFS_INODEGC_MAX_BACKLOG of 6.1 and 7.3: four chunks of 64 inodes. */
 const backlog = 256;
-/** The kernel base that lacks the knob `backlog`. */
-const withoutKnob = '7.3';
 
 /**
  * Four numbers for each band. The first three are the band's height, px at 13 px text, with one lane, with two or three
@@ -203,11 +201,12 @@ export function processesOf(lane: Pick<LaneIndex, 'rows'>): LaneIndex['rows'] {
 /** Return the backlog limit on an arm: the number of inodes that can wait on a CPU. */
 export function limitOf(
   { params }: Pick<RunIndex, 'params'>,
-  { arms }: Pick<Lesson, 'arms'>,
+  lesson: Pick<Lesson, 'arms' | 'params'>,
   arm: string,
 ): number {
-  const base = arms.find(({ name }) => name === arm)?.base;
-  return base === withoutKnob ? backlog : backlog * (params['backlog'] ?? 1);
+  const base = lesson.arms.find(({ name }) => name === arm)?.base;
+  const lacksKnob = base && lesson.params['backlog']?.absent_on.includes(base);
+  return lacksKnob ? backlog : backlog * (params['backlog'] ?? 1);
 }
 
 interface Plan {

@@ -492,7 +492,7 @@ export function tallyOf(
     queued: count('queued'),
     inactivated: inactivatedIn(lives, from, t),
     reused: count('reuse'),
-    early: lives.all.filter(({ early, born }) => early && born >= from && born <= t).length,
+    early: earlyIn(lives, from, t),
     fresh: count('fresh'),
     gpWaits: count('gp_wait_done'),
     gpWaitNs: sumUpTo(lane, 'gp_wait_done', t, (i) => points.c[i]!, from),
@@ -501,15 +501,34 @@ export function tallyOf(
   };
 }
 
-const ends = new WeakMap<Lives, Float64Array>();
+interface SortedTimes {
+  /** When inodes were inactivated. */
+  readonly ends: Float64Array;
+  /** When inodes were reused early. */
+  readonly early: Float64Array;
+}
+
+const knownTimes = new WeakMap<Lives, SortedTimes>();
+
+function timesOf(lives: Lives): SortedTimes {
+  let times = knownTimes.get(lives);
+  if (times === undefined) {
+    const ends = lives.all.map((life) => life.inactivated).filter((t) => t < never);
+    const early = lives.all.filter((life) => life.early).map((life) => life.born);
+    times = { ends: Float64Array.from(ends).sort(), early: Float64Array.from(early).sort() };
+    knownTimes.set(lives, times);
+  }
+  return times;
+}
+
+function earlyIn(lives: Lives, from: number, t: number): number {
+  const { early } = timesOf(lives);
+  const at = (i: number) => early[i]!;
+  return Math.max(0, firstAbove(early.length, at, t) - firstAtLeast(early.length, at, from));
+}
 
 function inactivatedIn(lives: Lives, from: number, t: number): number {
-  let sorted = ends.get(lives);
-  if (sorted === undefined) {
-    const times = lives.all.filter((l) => l.inactivated < never).map((l) => l.inactivated);
-    sorted = Float64Array.from(times).sort();
-    ends.set(lives, sorted);
-  }
+  const { ends: sorted } = timesOf(lives);
   const upTo = (x: number) => firstAbove(sorted.length, (i) => sorted[i]!, x);
   return upTo(t) - (from > 0 ? upTo(from - 1) : 0);
 }

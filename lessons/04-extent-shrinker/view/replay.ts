@@ -67,14 +67,14 @@ function copy(from: Boxes, to: Boxes): Boxes {
 export const telling = ['visit', 'insert', 'found'] as const;
 
 /** Inode number in a visit of a kernel that does not report the file (7.3). */
-const untoldFile = 0;
+const unreportedFile = 0;
 
 /**
  * Tell whether a point is about the drawn file. A visit that does not report its file counts, because the workload
  * `one-file` leaves entries that may be freed in no other file.
  */
 export function isAbout(file: number, { a }: PointTable, i: number): boolean {
-  return a[i] === file || a[i] === untoldFile;
+  return a[i] === file || a[i] === unreportedFile;
 }
 
 /** Return the inode that most points of a lane are about. Points about other inodes are not drawn. */
@@ -84,7 +84,7 @@ export function fileOf(lane: LaneIndex): number {
     const { order, length } = lane.pointsOf(name);
     for (let p = 0; p < length; p++) {
       const ino = lane.points.a[order[p]!]!;
-      if (ino !== untoldFile) seen.set(ino, (seen.get(ino) ?? 0) + 1);
+      if (ino !== unreportedFile) seen.set(ino, (seen.get(ino) ?? 0) + 1);
     }
   }
   return [...seen].sort((a, b) => b[1] - a[1])[0]?.[0] ?? -1;

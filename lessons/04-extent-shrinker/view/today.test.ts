@@ -97,7 +97,7 @@ test('the request tells the budget, and the first scan what it counts', () => {
   expect(hasList(today!)).toBe(false);
 });
 
-test('a budget that counts freed entries is told from one that counts looks; equal numbers tell nothing', () => {
+test('a budget that counts freed entries is distinguished from one that counts looks; equal numbers say nothing', () => {
   const chargeOf = (arm: string) => {
     const { points, ops } = new Kernel(arm, { delayed: 8, written: 8, nr, scans: 1 });
     return factsOf(indexOf(asToday(points), ops).lanes[0]!).charge;

@@ -70,7 +70,7 @@ def test_the_interval_of_a_rate_does_not_begin_below_zero() -> None:
 def test_figures_have_no_more_digits_than_their_spread(
     value: float, low: float, high: float, words: str
 ) -> None:
-    assert rounded(value, step_of(low, high)) == words
+    assert rounded(value, step_of((low, high))) == words
 
 
 def test_the_count_clock_has_no_interval() -> None:

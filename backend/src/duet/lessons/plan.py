@@ -15,7 +15,7 @@ from duet.lessons.load import LessonFolder, duration_s
 from duet.lessons.schema import Event, Lesson, Mail, QuizQuestion, Workload
 from duet.lessons.view import explained
 
-_VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|((?:offset|sizeof):[A-Za-z_][\w.]*))\}")
+_VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|(offset:\w+\.[\w.]+|sizeof:\w+))\}")
 USUAL_S = 60
 """For how many seconds a workload may run if its lesson has no knob for it."""
 DEADLINE_SLACK_S = 120
@@ -86,6 +86,11 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
         return f"0x{found:x}" if symbol else str(found)
 
     return _VALUE.sub(value, text).replace("{comm}", comm)
+
+
+def unreplaced(text: str) -> list[str]:
+    """Return the braces in a text that substitute() does not replace."""
+    return re.findall(r"\{[^}]*\}?", _VALUE.sub("", text).replace("{comm}", ""))
 
 
 def filled(text: str, values: Mapping[str, int]) -> str:

@@ -22,6 +22,7 @@ from duet.base.errors import DuetError
 from duet.kernels.arms import arm_specs
 from duet.kernels.bases import BOTH, find_base
 from duet.kernels.recipe import build_inputs
+from duet.lessons.plan import unreplaced
 from duet.lessons.schema import Place
 from duet.lessons.view import Patch, read_patch
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
@@ -164,10 +165,6 @@ def _short(error: DuetError) -> str:
 
 # Rules on braces in commands, kernel parameters and input lines. Each pair of braces must contain a
 # name that is replaced there, such as a knob.
-IN_PROBES = re.compile(
-    r"\{(?!sym:[A-Za-z0-9_.]+\}|offset:\w+\.[\w.]+\}|sizeof:\w+\}|comm\})[^}]*\}?"
-)
-"""Matches braces that are not replaced in a probe; see duet.lessons.plan.substitute."""
 VALUE = ["value"]
 
 
@@ -202,7 +199,7 @@ def probes(subject: Subject) -> Found:
     """Check that probes use only braces that are replaced."""
     for at, event in events(subject.folder.lesson):
         for key in ("define", "filter"):
-            for match in IN_PROBES.findall(getattr(event, key) or ""):
+            for match in unreplaced(getattr(event, key) or ""):
                 sentence = f"'{match}' is not replaced here"
                 remedy = (
                     "Write the value. Only {comm}, {sym:NAME}, {offset:STRUCT.MEMBER} and "

@@ -181,11 +181,17 @@ def format_value(value: float) -> str:
     return f"{value:.4g}"
 
 
-def step_of(low: float, high: float) -> float | None:
+def step_of(span: tuple[float, float] | None) -> float | None:
     """Return the step to which figures with this spread are rounded; None for no spread.
 
     Half the spread keeps two digits, and the larger figure at most four.
+
+    Args:
+        span: lowest and highest figure; None if they are unknown.
     """
+    if span is None:
+        return None
+    low, high = span
     half, largest = (high - low) / 2, max(abs(low), abs(high))
     if not half > 0 or not math.isfinite(largest):
         return None
@@ -331,7 +337,7 @@ def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> bool:
 
 def _of(theirs: Series, low: float, high: float) -> str:
     """Format a range of ratios, for example '0.08 to 0.13 of rwsem'."""
-    step = step_of(low, high)
+    step = step_of((low, high))
     return f"{rounded(low, step)} to {rounded(high, step)} of {theirs.arm}"
 
 

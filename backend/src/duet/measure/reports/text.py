@@ -77,6 +77,17 @@ class Block:
     def summary(self, one: Series) -> Summary | None:
         return summary(one.starts, self.table.condition.clock)
 
+    def step(self, one: Series) -> float | None:
+        """Return the step to which the figures of a series are rounded; see step_of()."""
+        return step_of(self.span(one))
+
+    def span(self, one: Series) -> tuple[float, float] | None:
+        """Return the interval of the mean (wall clock), or the lowest and highest start."""
+        if self.table.condition.clock == "wall":
+            found = self.summary(one)
+            return found.ci if found else None
+        return (min(one.starts), max(one.starts)) if one.perturbed else None
+
     def comparison(self, arm: str) -> Comparison | None:
         named = (c for c in self.table.comparisons if c.metric == self.first.metric)
         return next((c for c in named if c.arm == arm), None)
@@ -208,11 +219,14 @@ def clock_words(table: Table) -> str:
     """Describe the clock and what its numbers mean."""
     if table.condition.clock == "wall":
         return "wall; untraced runs, arms interleaved A B B A"
+    return f"count; {instruction_words(table)}; times are counted instructions, not seconds"
+
+
+def instruction_words(table: Table) -> str:
+    """Describe the count clock's setting: 'one vCPU, 8 ns per instruction (shift 3)'."""
     shift = table.condition.shift or 0
-    return (
-        f"count; {sharing_words(table.condition.sharing)}, {1 << shift} ns per instruction "
-        f"(shift {shift}); times are counted instructions, not seconds"
-    )
+    sharing = sharing_words(table.condition.sharing)
+    return f"{sharing}, {shift_words(shift)} (shift {shift})"
 
 
 def pairs(report: Report) -> list[tuple[str, str]]:
@@ -512,8 +526,7 @@ def _result(block: Block, one: Series, compared: Comparison) -> str:
     figures = [f"{s.arm} {_figure(block, s)}" for s in (one, block.first)]
     if compared.verdict == "no difference proven":
         return f"{figures[0]} {one.unit} against {figures[1]}, no difference proven"
-    span = compared.ci or compared.range
-    ratio = rounded(compared.ratio or 0, step_of(*span) if span else None)
+    ratio = rounded(compared.ratio or 0, step_of(compared.ci or compared.range))
     judged = "higher" if (compared.ratio or 0) > 1 else "lower"
     if one.better != "neither" and compared.ratio != 1:
         judged = "better" if judged == one.better else "worse"
@@ -521,11 +534,7 @@ def _result(block: Block, one: Series, compared: Comparison) -> str:
 
 
 def _figure(block: Block, one: Series) -> str:
-    found = block.summary(one)
-    if found is None or one.figure is None:
-        return "-"
-    span = found.ci if block.table.condition.clock == "wall" else _span(one)
-    return rounded(one.figure, step_of(*span) if span else None)
+    return "-" if one.figure is None else rounded(one.figure, block.step(one))
 
 
 def _how(report: Report, table: Table, block: Block) -> str:
@@ -533,7 +542,7 @@ def _how(report: Report, table: Table, block: Block) -> str:
     accel = report.host.get("accel", "")
     on = {"tcg": " under emulation", "kvm": " under KVM"}.get(accel, "")
     if table.condition.clock == "count":
-        what, more = "instructions", clock_words(table).split("; ")[1]
+        what, more = "instructions", instruction_words(table)
     else:
         what, more = "times of untraced runs", f"n = {min(s.n for s in block.series)}"
     return f"{block.first.evidence.capitalize()} {what}{on}, {more}"
@@ -586,9 +595,8 @@ def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
     found = block.summary(one)
     if found is None:
         return one.arm, "0", "-", "-", "-", "-"
-    span = found.ci if wall else _span(one)
-    step = step_of(*span) if span else None
-    cells = [_short(value, step) for value in (found.median, found.mean, *(span or ()))]
+    values = (found.median, found.mean, *(block.span(one) or ()))
+    cells = [_short(value, block.step(one)) for value in values]
     return (
         one.arm,
         str(found.n if wall else 1 + len(one.perturbed)),
@@ -640,10 +648,6 @@ def verbatim(report: Report, table: Table) -> list[str]:
             of, shown = f"its last {MAX_LINES} lines", shown[-MAX_LINES:]
         lines += ["", *wrap(f"Verbatim, {arm}{several} ({of}):"), *(f"| {plain(s)}" for s in shown)]
     return lines
-
-
-def _span(one: Series) -> tuple[float, float] | None:
-    return (min(one.starts), max(one.starts)) if one.perturbed else None
 
 
 def _events(table: Table) -> list[str]:
