@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from tools.bench.results import (
     LanesResult,
     LinkResult,
     PoolStartsResult,
+    ReadersResult,
     SegmentsResult,
     SwitchResult,
     ViewersResult,
@@ -34,6 +36,7 @@ POOL_KEYS = keys_text(
     PoolStartsResult, "Times go from the click to a batch of every lane; no guest is parked."
 )
 LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
+READERS_KEYS = keys_text(ReadersResult)
 
 UNCUT = 1000
 """Maximum length of a command's first sentence. It is high enough that click shows the whole
@@ -223,6 +226,39 @@ def link(
     from tools.bench.link import bench as body
 
     return body(lesson, viewers, mbit, json)
+
+
+@bench.command("readers", epilog=READERS_KEYS)
+def readers(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Written by ./duet export LESSON --to site DIR.")
+    ],
+    count: Annotated[int, typer.Option("--readers", min=1, max=1300)] = 1000,
+    turns: Annotated[
+        int, typer.Option(min=0, max=100, help="So often each reader turns a knob.")
+    ] = 5,
+    seconds: Annotated[
+        float, typer.Option(min=0, max=3600, help="All readers arrive within this time.")
+    ] = 60,
+    gzip_static: Annotated[
+        bool,
+        typer.Option(
+            "--gzip-static/--gzip", help="Compress files before nginx starts, or for each request."
+        ),
+    ] = True,
+    workers: Annotated[
+        bool, typer.Option("--workers/--no-workers", help="Service workers of the readers.")
+    ] = True,
+    json: Json = False,
+) -> int:
+    """Measure what the readers of an exported site cost a real nginx, and how soon they see lanes.
+
+    Chromium opens the site first, also through slow networks, again from its cache, and offline.
+    The simulated readers request the files that Chromium requested.
+    """
+    from tools.bench.readers import bench as body
+
+    return body(folder, count, turns, seconds, gzip_static, workers, json)
 
 
 if __name__ == "__main__":

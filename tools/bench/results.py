@@ -250,6 +250,45 @@ class LinkResult:
     load: float = key("of the host")
 
 
+@dataclass(frozen=True, slots=True)
+class PageVisit:
+    """What a visit of Chromium to an exported site needed."""
+
+    network: str
+    workers: bool = key("service workers allowed")
+    visit: str = key("first, second (HTTP cache), or offline: reload of the second")
+    picture_ms: float | None = key("until the first picture; null: none came")
+    first_requests: int = key("before the first picture")
+    first_bytes: int = key("of these, as nginx sent them, heads included")
+    requests: int = key("in all")
+    bytes: int = key("of these")
+    refused: Sequence[str] = key("paths that nginx answered neither with 200 nor with 304")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadersResult:
+    folder: str
+    readers: int
+    turns: int = key("of a knob, for each reader")
+    arrived_s: float = key("in which the readers arrived")
+    took_s: float = key("until the last one left")
+    gzip_static: bool = key("nginx sent files that were compressed before")
+    workers: bool = key("the readers' browsers allow service workers")
+    first_requests: int = key("of a reader, before its first picture")
+    first_bytes: int = key("of these, as nginx sent them, heads included")
+    requests: float = key("of a reader in all, mean")
+    bytes: int = key("of these, mean")
+    turns_fetched: float = key("turns of a reader that fetched a run, mean")
+    first_p50_ms: float = key("until a reader had the files of its first picture")
+    first_p99_ms: float = key("the same")
+    errors: int = key("readers that gave up")
+    reasons: Sequence[str] = key("why")
+    nginx_cpu_s: float = key("while all readers were served")
+    mb_per_s: float = key("in the same time")
+    visits: Sequence[PageVisit] = key("of Chromium; the first became the readers' plan")
+    load: float = key("of the host")
+
+
 # Targets are promises in docs/CLONES.md and docs/OPERATING.md. Results are compared with targets.
 
 
