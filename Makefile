@@ -25,7 +25,7 @@ NIGHTLY ?=
 DAILY = $(if $(NIGHTLY),, and not nightly)
 CLAIMS = $(if $(NIGHTLY),,DUET_CLAIMS=few)
 
-.PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
+.PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-grid record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -114,6 +114,9 @@ published: ## measure what docs/PUBLISHED.md lacks or has of other kernels (LESS
 
 record: ## record LESSON's runs into lessons/LESSON/recorded
 	@./duet record $(LESSON)
+
+record-grid: ## record the cells of LESSON's grids that are missing or stale; goes on where it was interrupted
+	@./duet record $(LESSON) --grid all
 
 record-all: ## make every stale recording and recorded table of LESSON (default: all lessons) anew; goes on where it was interrupted
 	@./duet record-all $(LESSON)

@@ -45,7 +45,9 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['src', 'test', '../lessons/*/view'].map((folder) => `${folder}/**/*.test.{ts,tsx}`),
+    include: ['src', 'test', 'tools', '../lessons/*/view'].map(
+      (folder) => `${folder}/**/*.test.{ts,tsx}`,
+    ),
     environment: 'node',
     setupFiles: ['test/setup.ts'],
     restoreMocks: true,

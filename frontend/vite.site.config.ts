@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page that `duet export --to site` copies: one classic script, since browsers load no modules from
- * file://, and Latin letters alone, since a folder counts with all of its fonts.
+ * The page that `duet export --to site` copies: classic scripts, since browsers load no modules from file://, and Latin
+ * letters alone, since a folder counts with all of its fonts. Names contain a hash of the content, so hosts and browsers
+ * may keep these files.
  */
 
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { classicChunks } from './tools/classic-chunks.ts';
 import { lessonViews } from './tools/lesson-views.ts';
 import { sharedOnce } from './tools/licenses.ts';
+import { groupOf } from './tools/page-groups.ts';
+
+const hashed = '[name]-[hash:10].js';
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Leaves out the faces of other scripts; the browser's own fonts stand in for them. */
 function latinOnly(): Plugin {
@@ -21,6 +27,40 @@ function latinOnly(): Plugin {
         css.replaceAll(/@font-face\s*\{[^}]*\}/g, (face) =>
           /-latin-(?!ext)/.test(face) ? face : '',
         ),
+    },
+  };
+}
+
+/** Moves the fonts' rules to fonts.css, which the page adds after its first picture (src/ui/theme.ts). */
+function lateFonts(): Plugin {
+  const face = /@font-face\s*\{[^}]*\}/g;
+  return {
+    name: 'late-fonts',
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        const faces: string[] = [];
+        for (const sheet of Object.values(bundle)) {
+          if (sheet.type !== 'asset' || !sheet.fileName.endsWith('.css')) continue;
+          const css = String(sheet.source);
+          faces.push(...(css.match(face) ?? []));
+          sheet.source = css.replaceAll(face, '');
+        }
+        this.emitFile({ type: 'asset', name: 'fonts.css', source: faces.join('\n') });
+      },
+    },
+  };
+}
+
+/** Scales of numbers need no interpolation of colours and texts. */
+function plainScales(): Plugin {
+  const plain = source('src/views/interpolate-site.ts');
+  return {
+    name: 'plain-scales',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: /^d3-interpolate$/ },
+      handler: (_, importer) => (importer?.includes('/d3-scale/') ? plain : null),
     },
   };
 }
@@ -41,7 +81,15 @@ function licencesOnce(): Plugin {
 
 export default defineConfig({
   base: './',
-  plugins: [react(), lessonViews(), latinOnly(), licencesOnce()],
+  plugins: [
+    react(),
+    lessonViews(),
+    latinOnly(),
+    lateFonts(),
+    plainScales(),
+    licencesOnce(),
+    classicChunks(),
+  ],
   publicDir: false,
   resolve: {
     // Without optical sizes a serif face has 50 KB in place of 130.
@@ -49,11 +97,28 @@ export default defineConfig({
       // Plug-ins are what a server adds.
       {
         find: /^.*\/plugins-found\.ts$/,
-        replacement: fileURLToPath(new URL('src/plugins-site.ts', import.meta.url)),
+        replacement: source('src/plugins-site.ts'),
+      },
+      // Pages that need a server.
+      {
+        find: /^.*\/(home\/home|numbers\/numbers|gallery\/gallery)\.tsx$/,
+        replacement: source('src/no-page.ts'),
+      },
+      {
+        find: /^.*\/segments\.ts$/,
+        replacement: source('src/protocol/segments-site.ts'),
+      },
+      {
+        find: '@msgpack/msgpack',
+        replacement: source('src/protocol/msgpack-site.ts'),
+      },
+      {
+        find: /^.*\/contract\.checks\.gen\.ts$/,
+        replacement: source('src/protocol/checks-site.ts'),
       },
       {
         find: /^.*\/catalogues\.ts$/,
-        replacement: fileURLToPath(new URL('src/lang/catalogues-site.ts', import.meta.url)),
+        replacement: source('src/lang/catalogues-site.ts'),
       },
       {
         find: /^(@fontsource-variable\/source-serif-4)\/opsz(-italic)?\.css$/,
@@ -63,13 +128,15 @@ export default defineConfig({
   },
   // Workers start where the page came from a web server; from file:// their work is done on the page's thread.
   define: { 'import.meta.url': 'document.baseURI' },
-  worker: { format: 'iife', rolldownOptions: { output: { entryFileNames: '[name].js' } } },
+  worker: {
+    format: 'iife',
+    rolldownOptions: { output: { entryFileNames: hashed, hashCharacters: 'hex' } },
+  },
   build: {
     outDir: 'dist/site',
     // The notices that the licences of the bundled packages ask for.
     license: { fileName: 'licenses.md' },
     target: 'es2023',
-    cssCodeSplit: false,
     assetsInlineLimit: 0,
     assetsDir: '',
     modulePreload: false,
@@ -78,11 +145,21 @@ export default defineConfig({
       checks: { emptyImportMeta: false },
       input: 'src/main.tsx',
       output: {
-        format: 'iife',
-        codeSplitting: false,
-        entryFileNames: 'page.js',
-        assetFileNames: (asset) =>
-          asset.names.some((name) => name.endsWith('.css')) ? 'page.css' : '[name][extname]',
+        format: 'cjs',
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            {
+              debugName: 'page',
+              name: groupOf({ base: source('src/main.tsx'), app: source('src/app.tsx') }),
+            },
+          ],
+        },
+        // As the export names its own parts.
+        hashCharacters: 'hex',
+        entryFileNames: hashed,
+        chunkFileNames: hashed,
+        assetFileNames: '[name]-[hash:10][extname]',
       },
     },
   },

@@ -3,8 +3,8 @@
 
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from './base/lang/t.ts';
+import { later } from './base/later.tsx';
 import { siteOf } from './base/site.ts';
-import { Front } from './home/home.tsx';
 import { withWords } from './lang/load.ts';
 import { usePlace } from './navigation/use-navigation.ts';
 import { passKeys } from './page/embed.tsx';
@@ -13,13 +13,18 @@ import { AroundPages, pluginPage, Slot } from './plugins.tsx';
 import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
+import { loadAllViews } from './views/registry.ts';
 
-const CompareView = lazy(() =>
-  import('./compare/compare-view.tsx').then((m) => ({ default: m.CompareView })),
+const Front = later(() => import('./home/home.tsx').then((m) => m.Front));
+const CompareView = later(
+  () => import('./compare/compare-view.tsx').then((m) => m.CompareView),
+  () => <p role="status">{t('Loading the comparison…')}</p>,
 );
-const Gallery = lazy(() =>
-  withWords('gallery', () => import('./gallery/gallery.tsx')).then((m) => ({ default: m.Gallery })),
-);
+const Gallery = lazy(async () => {
+  await loadAllViews();
+  const { Gallery } = await withWords('gallery', () => import('./gallery/gallery.tsx'));
+  return { default: Gallery };
+});
 
 /** The page for `?gallery`, which shows developers all views with recorded data. */
 function Exhibits() {
@@ -61,14 +66,12 @@ export function App() {
           <TypedLesson typed={lesson} go={go}>
             {(slug) =>
               place.beside !== null ? (
-                <Suspense fallback={<p role="status">{t('Loading the comparison…')}</p>}>
-                  <CompareView
-                    key={`${slug} beside`}
-                    slug={slug}
-                    place={{ ...place, beside: place.beside }}
-                    {...{ go, visit }}
-                  />
-                </Suspense>
+                <CompareView
+                  key={`${slug} beside`}
+                  slug={slug}
+                  place={{ ...place, beside: place.beside }}
+                  {...{ go, visit }}
+                />
               ) : (
                 <LessonLoader key={slug} slug={slug} {...{ place, go, visit }} />
               )

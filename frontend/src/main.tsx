@@ -22,25 +22,31 @@ import './toys/tiles/tiles.css';
 import './panels/dialogs.css';
 import './page/narrow.css';
 import './page/middle.css';
-import './page/deck/deck.css';
 import './page/deck/notes.css';
-import './page/deck/handout.css';
 import './page/embed.css';
 import './home/home.css';
-import './numbers/numbers.css';
 import './page/lanes.css';
-import './runs/saved-runs.css';
-import './compare/compare-view.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { must } from './base/assert.ts';
+import { afterPicture } from './base/first-picture.ts';
+import { isRemote, type Site, siteOf, storeSite } from './base/site.ts';
 import { languageLoaded } from './lang/load.ts';
-import { applyTheme, fontsLoaded } from './ui/theme.ts';
+import { addFonts, applyTheme, fontsLoaded, redrawThemed } from './ui/theme.ts';
+
+/** The first picture of a remote site does not wait for its fonts. Then all files are stored for later visits. */
+async function siteFonts(site: Site): Promise<void> {
+  if (isRemote()) afterPicture(() => addFonts(site.fonts).then(redrawThemed));
+  else await addFonts(site.fonts);
+  afterPicture(() => storeSite(site));
+}
 
 applyTheme();
+const site = siteOf();
+const fonts = site === null ? fontsLoaded() : siteFonts(site);
 // Modules of the app may call t() while they load, so the language is loaded before them.
 const app = languageLoaded().then(() => import('./app.tsx'));
-void Promise.all([app, fontsLoaded()]).then(([{ App }]) => {
+void Promise.all([app, fonts]).then(([{ App }]) => {
   createRoot(must(document.getElementById('root'), 'the root element')).render(
     <StrictMode>
       <App />

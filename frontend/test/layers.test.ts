@@ -34,6 +34,7 @@ const forbidden = [
   ['src/runs/a.ts', '../controls/keyboard.ts'],
   ['src/controls/a.ts', '../panels/legend.tsx'],
   ['src/panels/a.ts', '../page/stage.tsx'],
+  ['src/share/a.ts', '../page/stage.tsx'],
   ['src/panels/b.ts', '../plugins.tsx'],
   ['src/panels/d.ts', '../plugins/x/index.tsx'],
   ['src/page/b.ts', '../plugins/x/index.tsx'],

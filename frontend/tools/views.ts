@@ -30,7 +30,7 @@ async function loadPage(): Promise<Page> {
     const about = await server.ssrLoadModule('/src/views/about.ts');
     const moments = await server.ssrLoadModule('/src/derive/moments.ts');
     return {
-      views: registry['allViews'](),
+      views: await registry['loadAllViews'](),
       common: about['commonAbout'],
       commonMoments: moments['commonMoments'],
     };

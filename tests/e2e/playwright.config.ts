@@ -28,7 +28,7 @@ export default defineConfig({
     { name: 'lab', testMatch: 'lab.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
-    { name: 'site', testMatch: /(site|still)\.spec\.ts/ },
+    { name: 'site', testMatch: /(site|still|share|grid)\.spec\.ts/ },
     // These share nothing: the last ones go on where a worker is free.
     { name: 'timemachine', fullyParallel: true, testMatch: /(timemachine|beside|window|toys|present|story|painted)\.spec\.ts/ },
     { name: 'live', testMatch: /(live|tries|pool)\.spec\.ts/ },

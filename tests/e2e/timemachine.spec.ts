@@ -266,7 +266,8 @@ test('the link holds knobs, panes, side and the place in the patch that is point
   await page.getByTestId(id).click();
   await expect(page.getByTestId(`hunk-${hunk}`)).toHaveAttribute('data-pointed', '');
   await page.getByTestId('share').click();
-  await expect(page.getByTestId('share')).toHaveText('link copied');
+  await page.getByTestId('share-copy').click();
+  await expect(page.getByTestId('share-copy')).toHaveText('link copied');
   const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
   expect(link.searchParams.get('hunk')).toBe(hunk);
   expect(link.searchParams.get('patch')).toBe('srcu');

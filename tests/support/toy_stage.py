@@ -277,6 +277,9 @@ class ToyRecordings:
     def file(self, slug: str, name: str) -> Path | None:
         return None
 
+    def cells(self, slug: str) -> list:
+        return []
+
     def listing(self, slug: str) -> list[dict]:
         return [
             {

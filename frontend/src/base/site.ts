@@ -15,8 +15,35 @@ export interface Site {
   readonly steps: Readonly<Record<string, string>>;
   /** File name of the recording; null if the file is not next to the page. */
   readonly bundle: string | null;
+  /** File name of the style sheet with the fonts, which the page adds after its first picture. */
+  readonly fonts: string;
+  /** File name of the service worker that stores the site in the browser. */
+  readonly worker: string;
   /** Contents of the parts whose scripts have loaded: framed messages, compressed with gzip, in base64. */
   readonly brought: Record<string, string>;
+}
+
+/** Whether the files come from a network. If a service worker sends them, or the disk, they come at once. */
+export function isRemote(): boolean {
+  return location.protocol.startsWith('http') && !serviceWorkers()?.controller;
+}
+
+/** Store all files of the site in the browser, so that the site opens without a network. */
+export async function storeSite({ worker }: Site): Promise<void> {
+  if (!location.protocol.startsWith('http')) return;
+  // Without this promise the site works as before, but only with a network.
+  await serviceWorkers()
+    ?.register(worker, { updateViaCache: 'none' })
+    .catch(() => undefined);
+}
+
+/** Browsers have no service workers for pages without TLS, and deny them to some frames. */
+function serviceWorkers(): ServiceWorkerContainer | null {
+  try {
+    return navigator.serviceWorker ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the description of the site; null if the page came from a server. */

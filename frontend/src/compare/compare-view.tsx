@@ -5,8 +5,8 @@ import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
-import { useModel } from '../controls/run-controls.tsx';
 import { playbackActs, Transport, useTransport } from '../controls/transport.tsx';
+import { useModel } from '../controls/use-model.ts';
 import { unaligned } from '../derive/align.ts';
 import { framesOfSide, laneKey, pairIndex, type Side, sides } from '../derive/pair.ts';
 import { momentWords } from '../derive/retime.ts';
@@ -48,7 +48,7 @@ import { Mark } from '../ui/parts.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
-import { allViews, viewOf } from '../views/registry.ts';
+import { allViews, useView, viewOf } from '../views/registry.ts';
 import {
   comparedId,
   indexOf,
@@ -57,6 +57,7 @@ import {
   useOpened,
   useSecondStore,
 } from './use-compare-view.ts';
+import './compare-view.css';
 
 // Data that all parts of a page with two runs need.
 
@@ -483,6 +484,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
     const stores = { first, second };
     return { ids, stores, index: (side) => indexOf(stores[side], ids[side]) };
   }, [first, second, one, other]);
+  const view = useView(lesson?.slug === slug ? lesson : null);
   const left = runs.index('first');
   const right = runs.index('second');
   const alone = () => go({ run: place.run, beside: null });
@@ -490,6 +492,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   if (refused) return <Waiting refused={refused} {...waits} />;
   if (found === null || lesson?.slug !== slug || left === null || right === null)
     return <Waiting refused="" {...waits} />;
+  if (view === undefined) return <Waiting refused="" {...waits} />;
   const odd = whyNoCommonAxis(lesson, left, right);
   if (odd) return <Waiting refused={odd} {...waits} />;
   return <Both {...{ lesson, runs, found, place, go, visit }} />;

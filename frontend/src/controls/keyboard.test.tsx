@@ -5,7 +5,7 @@ import { cleanup, fireEvent } from '@testing-library/react';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { ns } from '../base/units.ts';
 import { type Action, initialPlayback, type PlaybackState, reduce } from '../playback/machine.ts';
-import { actOf, keyList, type WindowAct, windowActs } from './keyboard.ts';
+import { actOf, keyList, shareKey, type WindowAct, windowActs } from './keyboard.ts';
 
 describe('keyboard', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
@@ -107,7 +107,7 @@ describe('window keys', () => {
   });
 
   test('no two keys are the same', () => {
-    const keys = keyList('stat').flatMap((key) => key.keys);
+    const keys = keyList('stat', 'stat', true, [shareKey]).flatMap((key) => key.keys);
     expect(new Set(keys).size).toBe(keys.length);
   });
 });

@@ -97,6 +97,7 @@ export type Act =
   | 'questions'
   | 'caveats'
   | 'knobs'
+  | 'share'
   | 'present'
   | 'theme'
   | 'deselect'
@@ -106,11 +107,19 @@ export type Act =
 
 export type Key = KeyOf<Act>;
 
+/** The shortcut of pages that show one run: a lesson and its slides. */
+export const shareKey: Key = {
+  act: 'share',
+  keys: ['a'],
+  shown: 'a',
+  what: t('the link to this moment, with its QR code'),
+};
+
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
 /**
  * All keyboard shortcuts. If `aligned` is false, the shortcuts for alignment by an operation are omitted. `more`
- * contains the shortcuts of plug-ins.
+ * contains the shortcuts of one page, and of plug-ins.
  */
 export function keyList(
   operation: string,

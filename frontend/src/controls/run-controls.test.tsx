@@ -303,3 +303,47 @@ describe('the knob desk', () => {
     expect(screen.getByTestId('knob-panel').textContent).toContain('not built yet');
   });
 });
+
+describe('without guests', () => {
+  const [main = ''] = Object.keys(lesson.params).filter(
+    (k) => lesson.params[k]?.role === 'threads',
+  );
+
+  function show(recorded: Readonly<Record<string, readonly number[]>>) {
+    const onKnobs = vi.fn();
+    const values = (name: string) => recorded[name] ?? [knobs.params[name] ?? 0];
+    render(
+      <RunControls
+        {...{ lesson, knobs, values, onKnobs }}
+        {...{ shown: null, live: false, running: false, armStates: [], blocked: 'no guests' }}
+        {...{ onRun: vi.fn(), onStop: vi.fn(), onAgain: vi.fn() }}
+      />,
+    );
+    return onKnobs;
+  }
+
+  it('a stepper goes from one recorded value to the next, and stops at the last', () => {
+    const onKnobs = show({ [main]: [1, 3, 8] });
+    fireEvent.click(screen.getByRole('button', { name: 'more hogs' }));
+    expect(onKnobs.mock.lastCall?.[0].params[main]).toBe(8);
+    fireEvent.click(screen.getByRole('button', { name: 'fewer hogs' }));
+    expect(onKnobs.mock.lastCall?.[0].params[main]).toBe(1);
+    fireEvent.change(screen.getByTestId(`slider-${main}`), { target: { value: '2' } });
+    expect(onKnobs.mock.lastCall?.[0].params[main]).toBe(8);
+  });
+
+  it('a knob offers the recorded values alone, and is fixed if there is only one', () => {
+    const onKnobs = show({ vcpus: [1, 2], [main]: [3] });
+    fireEvent.click(screen.getByTestId('more-knobs'));
+    const cpus = within(screen.getByTestId('knob-vcpus'));
+    expect(cpus.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['1', '2']);
+    fireEvent.click(cpus.getByRole('button', { name: '1' }));
+    expect(onKnobs.mock.lastCall?.[0].params.vcpus).toBe(1);
+    expect(screen.queryByTestId(`slider-${main}`)).toBeNull();
+    expect(screen.getByTestId('knob-seconds').textContent).toContain('No other value is recorded');
+    onKnobs.mockClear();
+    fireEvent.click(screen.getByRole('button', { name: 'count' }));
+    fireEvent.click(screen.getByRole('button', { name: 'more hogs' }));
+    expect(onKnobs).not.toHaveBeenCalled();
+  });
+});

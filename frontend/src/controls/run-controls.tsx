@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The knobs of a live run, the cost of changing them, and the buttons run, stop and again. */
 
-import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { list } from '../derive/words.ts';
 import {
   fixedBecause,
   type Knobs,
-  modelParams,
   needBoot,
   runLine,
   sameRun,
@@ -17,7 +16,7 @@ import {
   withWorkload,
 } from '../navigation/knobs.ts';
 import { knobOf, type Lesson, type Param } from '../protocol/lesson.ts';
-import { useDenied, useStore } from '../store/hooks.tsx';
+import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 
 // A knob, displayed as choices, a checkbox, a number field or a stepper.
@@ -27,11 +26,26 @@ interface KnobProps {
   readonly param: Param;
   readonly value: number;
   readonly fixed?: string | null;
+  /** The only values that the knob can have, because only these are recorded; null if a run can have any value. */
+  readonly values?: readonly number[] | null;
   readonly onChange: (value: number) => void;
 }
 
-export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
+function onlyRecorded(): string {
+  return t('No other value is recorded for these knobs.');
+}
+
+export function Knob({
+  name,
+  param,
+  value,
+  fixed: given = null,
+  values = null,
+  onChange,
+}: KnobProps) {
   const id = useId();
+  const fixed = given ?? (values !== null && values.length < 2 ? onlyRecorded() : null);
+  const choices = param.choices.length > 0 ? param.choices : fixed === null ? (values ?? []) : [];
   const help = [
     param.help,
     param.applies === 'boot' && !fixed ? t('requires a reboot of the guests') : '',
@@ -40,19 +54,20 @@ export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) 
     .join('; ');
   return (
     <div className="knob" data-testid={`knob-${name}`}>
-      {param.choices.length > 0 ? (
+      {choices.length > 0 ? (
         <>
           <span className="knob-title">{param.title}</span>
           <fieldset className="segments" aria-label={param.title}>
-            {param.choices.map((choice, i) => (
+            {choices.map((choice) => (
               <button
                 key={choice}
                 type="button"
                 className="button"
                 aria-pressed={choice === value}
                 onClick={() => onChange(choice)}
+                {...off(values !== null && !values.includes(choice) && onlyRecorded())}
               >
-                {param.labels[i] ?? choice}
+                {choiceWords(param, choice)}
               </button>
             ))}
           </fieldset>
@@ -78,6 +93,13 @@ export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) 
       <small>{fixed ?? help}</small>
     </div>
   );
+}
+
+function choiceWords(param: Param, value: number): ReactNode {
+  const label = param.labels[param.choices.indexOf(value)];
+  if (label !== undefined) return label;
+  if (param.type !== 'bool') return value;
+  return value === 0 ? t('no') : t('yes');
 }
 
 function NumberField(props: {
@@ -136,7 +158,17 @@ function NumberField(props: {
 const MOST_VALUES = 64;
 
 /** A stepper for a small number, with minus button, slider, plus button, and the value. */
-function Stepper({ name, param, value, onChange }: KnobProps) {
+function Stepper({ name, param, value, values: given = null, onChange }: KnobProps) {
+  const { min, max } = param;
+  const small = min != null && max != null && max - min <= MOST_VALUES;
+  const all = small ? Array.from({ length: max - min + 1 }, (_, i) => min + i) : null;
+  const values = given ?? all;
+  const at = values?.indexOf(value) ?? -1;
+  const low = values === null ? min : values[0];
+  const high = values === null ? max : values.at(-1);
+  const next = (by: 1 | -1) => values?.[at + by] ?? value + by;
+  const end = (limit: number, words: string) =>
+    given === null ? words : t('{limit} is the last recorded value.', { limit });
   return (
     <fieldset
       className="stepper"
@@ -148,22 +180,24 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
         type="button"
         className="button"
         data-icon
-        onClick={() => onChange(value - 1)}
+        onClick={() => onChange(next(-1))}
         aria-label={t('fewer {title}', { title: param.title })}
-        {...off(
-          param.min != null && value <= param.min && t('{min} is the minimum.', { min: param.min }),
-        )}
+        {...off(low != null && value <= low && end(low, t('{min} is the minimum.', { min: low })))}
       >
         −
       </button>
-      {param.min != null && param.max != null && param.max - param.min <= MOST_VALUES && (
+      {values !== null && values.length > 1 && at >= 0 && (
         <input
           type="range"
-          min={param.min}
-          max={param.max}
-          value={value}
+          min={given === null ? (low ?? 0) : 0}
+          max={given === null ? (high ?? 0) : values.length - 1}
+          value={given === null ? value : at}
           aria-label={param.title}
-          onChange={(e) => onChange(Number(e.target.value))}
+          aria-valuetext={String(value)}
+          onChange={(e) => {
+            const moved = Number(e.target.value);
+            onChange(given === null ? moved : (given[moved] ?? value));
+          }}
           data-testid={`slider-${name}`}
         />
       )}
@@ -174,10 +208,10 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
         type="button"
         className="button"
         data-icon
-        onClick={() => onChange(value + 1)}
+        onClick={() => onChange(next(1))}
         aria-label={t('more {title}', { title: param.title })}
         {...off(
-          param.max != null && value >= param.max && t('{max} is the maximum.', { max: param.max }),
+          high != null && value >= high && end(high, t('{max} is the maximum.', { max: high })),
         )}
       >
         +
@@ -204,11 +238,16 @@ interface KnobPanelProps {
   readonly first: string;
   readonly armStates: readonly ArmState[];
   readonly clockTitle: ReactNode;
+  readonly values: ValuesOf;
   readonly onKnobs: (knobs: Knobs) => void;
 }
 
+/** The recorded values of a knob, where no guest can run; null where guests can run any value. */
+type ValuesOf = ((name: string) => readonly number[]) | null;
+
 function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
-  const { lesson, knobs, first, onKnobs } = props;
+  const { lesson, knobs, first, values, onKnobs } = props;
+  const elsewhere = values !== null && onlyRecorded();
   const rest = Object.entries(lesson.params).filter(([name]) => name !== first);
   return (
     <div className="desk-panel card" id={panel} data-testid="knob-panel">
@@ -244,6 +283,7 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
                 className="button"
                 aria-pressed={knobs.clock === clock}
                 onClick={() => onKnobs(withClock(lesson, knobs, clock))}
+                {...off(clock !== knobs.clock && elsewhere)}
               >
                 {clock}
               </button>
@@ -265,6 +305,7 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
             id={`${panel}-w`}
             value={knobs.workload}
             onChange={(e) => onKnobs(withWorkload(lesson, knobs, e.target.value))}
+            {...off(elsewhere)}
           >
             {Object.entries(lesson.workloads).map(([name, w]) => (
               <option key={name} value={name}>
@@ -281,6 +322,7 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
             param={param}
             value={knobs.params[name] ?? param.default}
             fixed={fixedBecause(lesson, knobs, name)}
+            values={param.applies === 'model' ? null : (values?.(name) ?? null)}
             onChange={(v) => onKnobs(withParam(lesson, knobs, name, v))}
           />
         ))}
@@ -301,6 +343,7 @@ interface RunControlsProps {
   readonly armStates: readonly ArmState[];
   /** The reason that this viewer cannot start a run; empty if they can. */
   readonly blocked: string;
+  readonly values?: ValuesOf;
   readonly onKnobs: (knobs: Knobs) => void;
   readonly onRun: () => void;
   readonly onStop: () => void;
@@ -312,7 +355,7 @@ interface RunControlsProps {
 }
 
 export function RunControls(props: RunControlsProps) {
-  const { lesson, knobs, shown, live, onKnobs } = props;
+  const { lesson, knobs, shown, live, values = null, onKnobs } = props;
   const blocked = useDenied('run') || props.blocked;
   const [open, setOpen] = useState(false);
   const panel = useId();
@@ -332,7 +375,9 @@ export function RunControls(props: RunControlsProps) {
   // The number of threads is always visible, while the other knobs appear after a click.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
-  const line = runLine(lesson, shown, knobs, first, props.recorded);
+  // Without guests there is no next run, from which the run on the stage could differ.
+  const next = values === null || shown === null ? knobs : { ...knobs, ...runOnly(shown, knobs) };
+  const line = runLine(lesson, shown, next, first, props.recorded);
   return (
     <section className="desk" aria-label={t('Knobs')} data-testid="knobs">
       <div className="desk-row">
@@ -341,6 +386,7 @@ export function RunControls(props: RunControlsProps) {
             name={first}
             param={main}
             value={knobs.params[first] ?? main.default}
+            values={values?.(first) ?? null}
             onChange={(v) => onKnobs(withParam(lesson, knobs, first, v))}
           />
         )}
@@ -385,13 +431,18 @@ export function RunControls(props: RunControlsProps) {
       {open && (
         <KnobPanel
           id={panel}
-          {...{ lesson, knobs, onKnobs, first }}
+          {...{ lesson, knobs, values, onKnobs, first }}
           armStates={props.armStates}
           clockTitle={props.clockTitle ?? t('clock')}
         />
       )}
     </section>
   );
+}
+
+/** The knobs of a run, with those of models as they are now. */
+function runOnly({ params, clock }: Knobs, now: Knobs): Pick<Knobs, 'params' | 'clock'> {
+  return { params: { ...now.params, ...params }, clock };
 }
 
 /** Delay between the last change of a knob and the automatic start of a run, ms. */
@@ -489,16 +540,4 @@ function RunButtons(props: ButtonsProps) {
       </button>
     </span>
   );
-}
-
-// Writes the knobs of the page's model to the store. The index reads these knobs from the store.
-
-export function useModel(lesson: Lesson, knobs: Knobs): void {
-  const store = useStore();
-  const values = modelParams(lesson, knobs);
-  const key = JSON.stringify(values);
-  // This effect must run before other effects, because the place where a step opens depends on the step's knobs.
-  useLayoutEffect(() => {
-    store.setModel(JSON.parse(key));
-  }, [store, key]);
 }

@@ -12,7 +12,7 @@ describe('prediction', () => {
   const prediction: Prediction = {
     ...{ question: '', choices: ['few', 'some', 'many'], metric: 'ops_ratio', unit: '' },
     ...{ arms: ['srcu', 'rwsem'], bounds: [0.2, 0.5], params: { hogs: 9 } },
-    ...{ measured_on: 'wall', judged_when_busy: false },
+    ...{ measured_on: 'wall', judged_when_busy: false, crossing: null },
   };
   type MeasuredTable = Lesson['measured'][number];
   const table = (median: number | null, also: Partial<MeasuredTable> = {}) =>

@@ -18,7 +18,7 @@ export interface Answer {
   /** A sentence that says what the data show. */
   readonly words: string;
   /** Source of the answer; by default the events of the run on the stage. */
-  readonly by?: 'model' | 'table';
+  readonly by?: 'model' | 'table' | 'grid';
 }
 
 /** The answer's source and its kind of evidence, in words, for a card. */
@@ -27,6 +27,7 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
   readonly how: string;
 } {
   if (by === 'model') return { who: t('the model'), how: t('Modelled') };
+  if (by === 'grid') return { who: t('the curve'), how: t('Counted in recorded runs') };
   return by === 'table'
     ? { who: t('the table'), how: t('Measured') }
     : { who: t('the events'), how: t('Counted') };

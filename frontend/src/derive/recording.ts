@@ -77,10 +77,19 @@ export function runNameOf(lesson: Pick<Lesson, 'slug'>, runId: string): string {
 }
 
 /** The id of the run with this name in an address. */
-export function runIdOf(lesson: Pick<Lesson, 'slug' | 'recordings'>, name: string): string {
-  return lesson.recordings.some((recording) => recording.name === name)
-    ? recordingId(lesson, { name })
-    : name;
+export function runIdOf(
+  lesson: Pick<Lesson, 'slug' | 'recordings' | 'cells'>,
+  name: string,
+): string {
+  return isRecorded(lesson, name) ? recordingId(lesson, { name }) : name;
+}
+
+/** Whether the lesson has a recording of this name, of a step or of a cell of a grid. */
+export function isRecorded(
+  lesson: Pick<Lesson, 'recordings' | 'cells'>,
+  name: string | null,
+): boolean {
+  return [...lesson.recordings, ...lesson.cells].some((recording) => recording.name === name);
 }
 
 /** The id of a recording's run, which is also the argument of `open` that requests the recording. */

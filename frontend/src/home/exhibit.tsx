@@ -16,7 +16,7 @@ import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.ts
 import { Store } from '../store/store.ts';
 import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
-import { allViews, viewOf } from '../views/registry.ts';
+import { useView, viewOf } from '../views/registry.ts';
 
 /** The props of an exhibit's content, which exist once the recording has loaded. */
 export interface Shown {
@@ -59,8 +59,10 @@ function Opened({ slug, pick, frame, children }: Props) {
   useEffect(() => {
     if (wanted !== null) open(slug, wanted);
   }, [open, slug, wanted]);
-  if (lesson === null || scene === null) return <p className="quiet small">{t('loading…')}</p>;
-  if (!allViews().has(lesson.view))
+  const view = useView(lesson);
+  if (lesson === null || scene === null || view === undefined)
+    return <p className="quiet small">{t('loading…')}</p>;
+  if (view === null)
     return <p role="alert">{t('No view of kind {view}.', { view: lesson.view })}</p>;
   const picture =
     wanted === null ? (

@@ -212,19 +212,6 @@ export function sameRun(run: Knobs, wanted: Knobs): boolean {
   );
 }
 
-/** A recording with exactly these knob values; null if no recording has them. */
-export function equalRecording(
-  lesson: Pick<Lesson, 'recordings' | 'workloads' | 'params'>,
-  knobs: Knobs,
-): Lesson['recordings'][number] | null {
-  const first = Object.keys(lesson.workloads)[0] ?? '';
-  const wanted = { ...knobs, params: runParams(lesson, knobs) };
-  const equal = lesson.recordings.find((one) =>
-    sameRun({ ...one, workload: one.workload ?? first }, wanted),
-  );
-  return equal ?? null;
-}
-
 /** Format a knob's value with its unit. */
 function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;

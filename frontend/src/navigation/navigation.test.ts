@@ -3,12 +3,15 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lesson, ms, one, Page, shownRun, three } from '../../test/fixtures/navigation.ts';
-import { firstKnobs } from './knobs.ts';
+import { recordingId } from '../derive/recording.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import { firstKnobs, knobsAt, withParam } from './knobs.ts';
 import {
   armsOf,
   recordingInstead,
   sceneOf,
   stepAfter,
+  toCell,
   togglePane,
   toKnobs,
   toNewRun,
@@ -223,6 +226,62 @@ describe('the address', () => {
   });
 });
 
+describe('a knob that was turned', () => {
+  const five = recordingId(lesson, { name: 'five' });
+  const step = () => sceneOf(lesson, 'one');
+  const turned = (page: Page, hogs: number) => {
+    const now = knobsAt(lesson, step(), page.place);
+    const wanted = withParam(lesson, now, 'hogs', hogs);
+    page.go(toKnobs(lesson, step(), now, wanted, page.runs.run as RunMessage));
+  };
+
+  it('plays the run that is recorded for its value, and the step’s own once it is turned back', () => {
+    const page = new Page('step=one');
+    page.comes(one);
+    page.take();
+    turned(page, 5);
+    expect(page.take()).toEqual([`open ${five}`]);
+    page.comes(five);
+    expect(page.take()).toEqual(['goto one', 'align time']);
+    turned(page, 1);
+    expect(page.take()).toEqual([`open ${one}`]);
+  });
+
+  it('leaves the run on the stage if nothing is recorded for its value', () => {
+    const page = new Page('step=one');
+    page.comes(one);
+    page.take();
+    turned(page, 4);
+    expect(page.take()).toEqual([]);
+  });
+
+  it('gives up the run and the moment in the address only for a recorded run', () => {
+    const page = new Page('step=one');
+    page.comes(one);
+    page.plays({ mode: 'paused', moment: 3 * ms });
+    page.rests();
+    page.take();
+    expect(page.place.run).toBe('one');
+    turned(page, 5);
+    expect(page.place).toMatchObject({ run: null, moment: null, knobs: { hogs: 5 } });
+    const live = shownRun('live-1', 'live', 1);
+    const now = knobsAt(lesson, step(), page.place);
+    expect(toKnobs(lesson, step(), now, now, live)).not.toHaveProperty('run');
+  });
+
+  it('in the address opens its run, also when the page opens', () => {
+    const page = new Page('step=one&knobs=hogs:5');
+    expect(page.awaited).toBe(five);
+    expect(page.take()).toEqual([`open ${five}`]);
+  });
+
+  it('is set by a point of a curve, together with the run', () => {
+    const [cell] = lesson.cells;
+    const change = toCell(lesson, step(), firstKnobs(lesson), cell!);
+    expect(change).toMatchObject({ run: 'five', moment: null, knobs: { hogs: 5 } });
+  });
+});
+
 describe('a live run', () => {
   it('that boots is not disturbed, and no run is named', () => {
     const page = new Page('step=one');
@@ -377,13 +436,15 @@ describe('what a viewer does', () => {
 
   it('a knob is written where it stands elsewhere than the step puts it', () => {
     const turned = { ...knobs, params: { ...knobs.params, hogs: 5 } };
-    expect(toKnobs(lesson, scene, knobs, turned)).toMatchObject({ knobs: { hogs: 5 } });
-    expect(toKnobs(lesson, scene, knobs, knobs)).not.toHaveProperty('arms');
-    expect(toKnobs(lesson, scene, knobs, { ...knobs, arms: ['srcu'] }).arms).toEqual(['srcu']);
+    expect(toKnobs(lesson, scene, knobs, turned, null)).toMatchObject({ knobs: { hogs: 5 } });
+    expect(toKnobs(lesson, scene, knobs, knobs, null)).not.toHaveProperty('arms');
+    expect(toKnobs(lesson, scene, knobs, { ...knobs, arms: ['srcu'] }, null).arms).toEqual([
+      'srcu',
+    ]);
   });
 
   it('on the count clock there is one CPU, and the clock is written', () => {
-    const counted = toKnobs(lesson, scene, knobs, { ...knobs, clock: 'count' });
+    const counted = toKnobs(lesson, scene, knobs, { ...knobs, clock: 'count' }, null);
     expect(counted).toMatchObject({ clock: 'count', knobs: null });
   });
 

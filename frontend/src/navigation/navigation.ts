@@ -8,10 +8,12 @@
 import { must } from '../base/assert.ts';
 import { resolveStep } from '../base/typed.ts';
 import { unaligned } from '../derive/align.ts';
+import { runOf } from '../derive/grid.ts';
 import { spanOf } from '../derive/moments.ts';
 import {
   bestRecording,
   differs,
+  isRecorded,
   isSavedRun,
   recordingId,
   runIdOf,
@@ -20,10 +22,10 @@ import {
 } from '../derive/recording.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Mode, PlaybackState } from '../playback/machine.ts';
-import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { GridCell, Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { isOwn } from '../store/changes.ts';
-import { type Knobs, knobPlace, onClock, sceneKnobs, sceneParams } from './knobs.ts';
+import { type Knobs, knobPlace, knobsAt, onClock, sceneKnobs, sceneParams } from './knobs.ts';
 import { type Align, elsewhere, type Pane, type Place, writePlace } from './place.ts';
 
 // Computes the address for a state of playback. Pure.
@@ -108,10 +110,13 @@ type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'cloc
 /** The fields of an address that determine the run. */
 export type Wanted = Pick<Place, 'run' | 'step'>;
 
+/** The knobs in an address. They determine the run if the address names none. */
+type Turned = Pick<Place, 'knobs' | 'clock' | 'workload' | 'arms'>;
+
 interface RunWorld {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  readonly place: Wanted;
+  readonly place: Wanted & Turned;
   /** The run whose events are on the stage. */
   readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** A run that was announced but that has no events yet. */
@@ -145,8 +150,8 @@ type RunCommand =
 /** The initial state. `first` describes the run that the page requested before it knew the lesson. */
 function firstRun(world: RunWorld, first: Wanted): RunState {
   const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
-  const { named, wanted } = readRun(state, world);
-  const requested = named === first.run && world.place.step === first.step;
+  const { named, wanted, turned } = readRun(state, world);
+  const requested = named === first.run && world.place.step === first.step && turned === null;
   return { ...state, opened: requested ? wanted : null };
 }
 
@@ -155,7 +160,8 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
   // The server has moved this page to the live run that the page requested, so this run is written to the address.
   const moved = begun !== state.followed ? begun : null;
   const named = moved ?? place.run;
-  const best = bestRecording(lesson, scene);
+  const turned = named === null ? turnedRun(lesson, scene, place) : null;
+  const best = turned ?? bestRecording(lesson, scene);
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
   const free =
@@ -167,16 +173,25 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
     moved,
     named,
     wanted,
+    turned,
     fitting,
     requests,
     /**
      * Whether the run is a recording of the lesson. Such a run arrives even if the server is busy, so the link's moment
      * stays valid.
      */
-    sure: lesson.recordings.some((recording) => recording.name === named),
+    sure: isRecorded(lesson, named),
     leaves: named !== null && misses !== null && (gone || state.late === misses),
     awaiting: requests !== null && state.late !== requests,
   };
+}
+
+/** The recorded run of the knobs in an address, if they differ from the step's; null if none is recorded for them. */
+function turnedRun(lesson: Lesson, scene: Scene, place: Turned) {
+  const { knobs, clock, workload } = place;
+  if (knobs === null && clock === null && workload === null) return null;
+  const now = knobsAt(lesson, scene, { knobs, clock, workload });
+  return runOf(lesson, { ...now, arms: place.arms ?? scene.arms });
 }
 
 /**
@@ -512,7 +527,13 @@ export function toRecording(run: string): Change {
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
 /** @param now the current knobs, with the visible arms */
-export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
+export function toKnobs(
+  lesson: Lesson,
+  scene: Scene,
+  now: Knobs,
+  requested: Knobs,
+  run: Pick<RunMessage, 'source' | 'run_id'> | null,
+): Change {
   const next =
     requested.clock === now.clock
       ? requested
@@ -521,7 +542,17 @@ export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Kno
           ...onClock(lesson, scene, { ...requested, clock: now.clock }, requested.clock),
         };
   const changed = next.arms.join() === now.arms.join() ? {} : { arms: next.arms };
-  return { ...changed, ...knobPlace(lesson, scene, next) };
+  // A recorded run gives way to the recorded run of the new values. A live or saved run stays: it is the viewer's own.
+  const recorded = run?.source === 'recorded' && !isSavedRun(run.run_id);
+  const gives = recorded && runOf(lesson, next) !== null ? toNewRun : {};
+  return { ...gives, ...changed, ...knobPlace(lesson, scene, next) };
+}
+
+/** Show the recorded run of a cell, with the knobs of that cell. */
+export function toCell(lesson: Lesson, scene: Scene, now: Knobs, cell: GridCell): Change {
+  const turned = Object.entries(cell.params).filter(([k]) => lesson.params[k]?.role !== 'duration');
+  const next = { ...now, params: { ...now.params, ...Object.fromEntries(turned) } };
+  return { ...toRun(cell.name), ...knobPlace(lesson, scene, next) };
 }
 
 /** Open or close a pane. By default, an open pane is closed and a closed pane is opened. */

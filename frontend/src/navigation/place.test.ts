@@ -69,7 +69,7 @@ describe('the address', () => {
   });
 
   it('names recordings by their own name and other runs by their id', () => {
-    const lesson = { slug: '02-x', recordings: [{ name: '9-hogs' }] } as never;
+    const lesson = { slug: '02-x', recordings: [{ name: '9-hogs' }], cells: [] } as never;
     for (const id of ['recorded:02-x:9-hogs', 'live-20260301-1', 'kept:abc'])
       expect(runIdOf(lesson, runNameOf(lesson, id))).toBe(id);
     expect(runNameOf(lesson, 'recorded:02-x:9-hogs')).toBe('9-hogs');

@@ -14,6 +14,7 @@ import { Inline, Prose } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
+import './numbers.css';
 
 // A command line with a button that copies it.
 

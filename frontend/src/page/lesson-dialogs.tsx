@@ -1,77 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The dialogs of a lesson page, and the sentence that screen readers announce. */
 
-import { t } from '../base/lang/t.ts';
-import { toRun } from '../navigation/navigation.ts';
-import { lessonAddress } from '../navigation/place.ts';
-import { CaveatDialog, HelpDialog } from '../panels/dialogs.tsx';
-import { RecapDialog } from '../panels/recap/recap.tsx';
-import { RecordsDialog } from '../panels/records.tsx';
-import { LensList, LossList } from '../panels/state-strip.tsx';
-import { SavedRunsDialog } from '../runs/saved-runs.tsx';
-import { useHello } from '../store/hooks.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { useState } from 'react';
+import { later } from '../base/later.tsx';
+import { useBrought } from '../share/brought.ts';
 import type { LessonModel } from './use-lesson-page.ts';
 
-export function LessonDialogs({ page }: { readonly page: LessonModel }) {
-  const { lesson, scene, dialog, records, server, go } = page;
-  const close = () => page.setDialog(null);
-  return (
-    <>
-      <HelpDialog keys={page.keys} open={dialog === 'help'} onClose={close} />
-      <CaveatDialog lesson={lesson} keys={page.keys} open={dialog === 'caveats'} onClose={close} />
-      <Recap page={page} onClose={close} />
-      <Dialog title={t('Lost events')} open={dialog === 'losses'} onClose={close} testId="losses">
-        <LossList lanes={page.losses} />
-      </Dialog>
-      <SavedRunsDialog
-        lesson={lesson}
-        open={dialog === 'runs'}
-        shown={server.run?.run_id ?? null}
-        onPlay={(id) => {
-          close();
-          go(toRun(id));
-        }}
-        onClose={close}
-      />
-      <Dialog title={t('Lenses')} open={dialog === 'lens'} onClose={close} testId="lens-sheet">
-        <LensList lanes={page.lenses} />
-      </Dialog>
-      <RecordsDialog
-        lesson={lesson}
-        runId={server.run?.run_id ?? ''}
-        behind={records}
-        recorded={page.recorded}
-        onClose={() => page.setRecords(null)}
-      />
-      <p className="hidden-text" aria-live="polite" data-testid="spoken">
-        {page.moving ? '' : `${scene.title}. ${page.sentence}`}
-      </p>
-    </>
-  );
+const OpenDialogs = later(() => import('./open-dialogs.tsx').then((m) => m.OpenDialogs));
+
+const BroughtDialog = later(() =>
+  import('../share/share-dialogs.tsx').then((m) => m.BroughtDialog),
+);
+
+interface DialogsProps {
+  readonly page: LessonModel;
+  /** Whether a slide asks the step's question now. */
+  readonly asks?: boolean;
 }
 
-function Recap({ page, onClose }: { readonly page: LessonModel; readonly onClose: () => void }) {
-  const { lesson, dialog, site } = page;
-  const lessons = useHello()?.lessons ?? [];
-  // An exported site contains one lesson, even if the server that exported it listed several.
-  const next = site ? undefined : lessons[lessons.findIndex((l) => l.slug === lesson.slug) + 1];
+export function LessonDialogs({ page, asks = false }: DialogsProps) {
+  const [brought, forget] = useBrought();
+  const [asked, setAsked] = useState(false);
+  if (!asked && (page.dialog !== null || page.records !== null)) setAsked(true);
   return (
-    <RecapDialog
-      lesson={lesson}
-      answers={page.answers}
-      open={dialog === 'recap'}
-      next={
-        next
-          ? {
-              question: next.question,
-              address: lessonAddress(next.slug),
-            }
-          : null
-      }
-      onStep={page.step}
-      onQuestions={() => page.toggle('questions', true)}
-      onClose={onClose}
-    />
+    <>
+      {asked && <OpenDialogs page={page} asks={asks} />}
+      {brought && <BroughtDialog lesson={page.lesson} hash={brought} onClose={forget} />}
+      <p className="hidden-text" aria-live="polite" data-testid="spoken">
+        {page.moving ? '' : `${page.scene.title}. ${page.sentence}`}
+      </p>
+    </>
   );
 }

@@ -3,6 +3,7 @@
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
+import { later } from '../base/later.tsx';
 import { siteOf } from '../base/site.ts';
 import { resolveName } from '../base/typed.ts';
 import { workloadOf } from '../derive/recording.ts';
@@ -10,7 +11,6 @@ import { lessonOfRun } from '../derive/run-index.ts';
 import { armsOf, sceneOf, stepName, type Wanted } from '../navigation/navigation.ts';
 import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-navigation.ts';
-import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { TermsProvider } from '../panels/terms/terms.tsx';
 import { PlaybackProvider, useRunIndex } from '../playback/hooks.tsx';
@@ -25,14 +25,24 @@ import {
   useNumbers,
   useRun,
 } from '../store/hooks.tsx';
+import { markdownLoaded } from '../ui/markdown.tsx';
 import { Mark } from '../ui/parts.tsx';
-import { allViews } from '../views/registry.ts';
-import { DeckPage } from './deck/deck-page.tsx';
-import { HandoutPage } from './deck/handout-page.tsx';
-import { NotesPage } from './deck/notes-page.tsx';
+import { loadOwnView, useView } from '../views/registry.ts';
 import { EmbedPage } from './embed.tsx';
 import { LessonPage } from './lesson-page.tsx';
 import { type LessonModel, type LessonProps, useLessonPage } from './use-lesson-page.ts';
+
+const NumbersPage = later(() => import('../numbers/numbers.tsx').then((m) => m.NumbersPage));
+// Slides are laid out by the size of their text.
+const DeckPage = later(async () => {
+  await markdownLoaded();
+  return (await import('./deck/deck-page.tsx')).DeckPage;
+});
+const HandoutPage = later(async () => {
+  await markdownLoaded();
+  return (await import('./deck/handout-page.tsx')).HandoutPage;
+});
+const NotesPage = later(() => import('./deck/notes-page.tsx').then((m) => m.NotesPage));
 
 interface Props {
   readonly slug: string;
@@ -75,6 +85,9 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   // The run and step are sent with the first request, so that no other recording is loaded first.
   const [first] = useState<Wanted>({ run: asked.run, step: asked.step });
   useEffect(() => open(slug, first.run, first.step), [open, slug, first]);
+  // The view is loaded together with the lesson. `useView` reports a failure, or another view that the lesson names.
+  useEffect(() => void loadOwnView(slug).catch(() => undefined), [slug]);
+  const view = useView(lesson?.slug === slug ? lesson : null);
   const nameOf = (step: string | null) => (lesson?.slug === slug ? stepName(lesson, step) : step);
   const place = { ...asked, step: nameOf(asked.step) };
   useEffect(() => {
@@ -82,9 +95,9 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   }, [place.step, asked.step, go]);
   if (numbers?.slug === slug)
     return <NumbersPage lesson={numbers} onFront={() => go({ lesson: null })} />;
-  if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
-  if (!allViews().has(lesson.view))
-    return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
+  if (lesson?.slug !== slug || view === undefined)
+    return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
+  if (view === null) return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
   if (place.present === 'notes')
     return (
       <TermsProvider lesson={lesson}>

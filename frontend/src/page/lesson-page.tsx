@@ -2,13 +2,13 @@
 /** The page on which a lesson is read: story, stage, side panel and playback controls. */
 
 import { useState } from 'react';
-import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
+import { afterwards, later } from '../base/later.tsx';
 import { ActBar, HoldBar } from '../controls/act-bar.tsx';
-import { RunControls } from '../controls/run-controls.tsx';
 import { Transport, useTransport } from '../controls/transport.tsx';
+import { runOf } from '../derive/grid.ts';
 import { bestRecording, recordingId, tableFor } from '../derive/recording.ts';
-import { equalRecording, recordedNs } from '../navigation/knobs.ts';
+import { recordedNs } from '../navigation/knobs.ts';
 import { hasStep, toRecording, toRun } from '../navigation/navigation.ts';
 import { frontPage } from '../navigation/place.ts';
 import { AxisLine } from '../panels/lane-header.tsx';
@@ -18,11 +18,11 @@ import { knownArms, type Spoils } from '../panels/predict.ts';
 import { StateStrip } from '../panels/state-strip.tsx';
 import { ClockTerm, useMarked } from '../panels/terms/terms.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
-import { WordsPanel } from '../panels/words-panel.tsx';
 import { OverLesson, Slot, useBeside } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { ContendedNotice, canCount, RunsLine } from '../runs/runs-line.tsx';
-import { Elapsed, plannedOf } from './deck/notes-page.tsx';
+import { Markdown } from '../ui/markdown.tsx';
+import { Elapsed, plannedOf } from './deck/elapsed.tsx';
 import { useTalk } from './deck/talk.ts';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';
@@ -36,6 +36,11 @@ import {
   type LessonModel,
   pendingWords,
 } from './use-lesson-page.ts';
+
+const RunControls = afterwards(() =>
+  import('../controls/run-controls.tsx').then((m) => m.RunControls),
+);
+const WordsPanel = later(() => import('../panels/words-panel.tsx').then((m) => m.WordsPanel));
 
 // Middle of a lesson page: badges of the run, controls for live runs, the stage and its legend.
 
@@ -135,7 +140,7 @@ function OtherRuns({ page }: LessonMainProps) {
   const { lesson, scene, server, live, go } = page;
   if (!server.runs || page.site) return null;
   const best = bestRecording(lesson, scene);
-  const equal = equalRecording(lesson, page.actions.knobs);
+  const equal = runOf(lesson, page.actions.knobs);
   const there = equal !== null && server.run?.run_id === recordingId(lesson, equal);
   return (
     <RunsLine
@@ -162,6 +167,7 @@ function Controls({ page }: LessonMainProps) {
       running={actions.running}
       armStates={armStates(lesson, server)}
       blocked={actions.blocked}
+      values={actions.values}
       onKnobs={actions.turn}
       onRun={() => actions.begin()}
       onStop={actions.stop}
@@ -265,6 +271,7 @@ export function LessonPage({ page }: LessonPageProps) {
         question={lesson.question}
         address={page.address}
         onFront={() => go({ ...frontPage })}
+        onShare={acts.share}
         onPresent={acts.present}
         onHelp={acts.help}
         tool={<Slot part="InTopBar" given={{ lesson }} />}

@@ -6,15 +6,17 @@
 
 import { useState } from 'react';
 import { isEnglish, rich, t } from '../base/lang/t.ts';
+import { later } from '../base/later.tsx';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import { TilesFrame } from '../toys/tiles/tiles.tsx';
 import type { TileToy } from '../toys/tiles/types.ts';
-import { ToyFrame } from '../toys/toy.tsx';
 import type { Toy } from '../toys/types.ts';
 import { viewOf } from '../views/registry.ts';
 import type { LessonModel } from './use-lesson-page.ts';
+
+const TilesFrame = later(() => import('../toys/tiles/tiles.tsx').then((m) => m.TilesFrame));
+const ToyFrame = later(() => import('../toys/toy.tsx').then((m) => m.ToyFrame));
 
 interface Props {
   readonly page: LessonModel;

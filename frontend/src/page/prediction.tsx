@@ -3,10 +3,17 @@
 
 import { type ReactNode, useEffect } from 'react';
 import { t } from '../base/lang/t.ts';
+import { later } from '../base/later.tsx';
+import { crossingPoints } from '../derive/grid.ts';
+import { toCell } from '../navigation/navigation.ts';
 import { knownArms } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
+import { useRevealed } from '../panels/revealed.ts';
 import { useGuessed } from '../plugins.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
+
+const GridCurve = later(() => import('../panels/grid-panel.tsx').then((m) => m.GridCurve));
+const GridNote = later(() => import('../panels/grid-panel.tsx').then((m) => m.GridNote));
 
 interface Props {
   readonly page: LessonModel;
@@ -29,22 +36,52 @@ export function Prediction({ page }: Props) {
   const { lesson, guess, truth } = page;
   const { prediction, answer, settle } = guess;
   const say = useSaying(page);
+  const crossing = useCrossing(page);
   useEffect(() => {
     if (truth !== null) settle(truth);
   });
   if (prediction === undefined) return null;
+  const waits =
+    crossing?.complete === false ? t('The recorded runs answer, one value at a time.') : '';
   return (
     <PredictCard
       prediction={prediction}
       guess={guess.guess}
       answer={answer}
-      unfit={guess.held ? heldWords() : page.blocked}
+      unfit={guess.held ? heldWords() : page.blocked || waits}
+      chart={guess.held ? null : crossing?.chart}
       revealed={guess.revealed}
       plural={lesson.operation.plural}
       onGuess={say}
       onForget={guess.forget}
     />
   );
+}
+
+/** The curve that answers a prediction over a grid, as far as it is revealed; null for other predictions. */
+function useCrossing({ lesson, scene, guess, place, actions, go }: LessonModel) {
+  const { prediction } = guess;
+  const found = prediction ? crossingPoints(lesson, prediction) : [];
+  const shown = useRevealed(found.length, guess.guess !== null || guess.revealed);
+  const crossing = prediction?.crossing;
+  const grid = lesson.grids[crossing?.grid ?? ''];
+  if (crossing == null || grid === undefined || found.length === 0) return null;
+  const all = found.map(({ point }) => point);
+  const points = all.slice(0, shown);
+  const complete = shown >= all.length;
+  const answer = complete ? (found.find(({ passes }) => passes)?.point.value ?? null) : null;
+  const chart = (
+    <figure className="predict-curve" data-testid="predict-curve" data-points={shown}>
+      <GridCurve
+        {...{ lesson, grid, points, all, answer }}
+        curve={crossing.curve}
+        shown={place.run}
+        onCell={(cell) => go(toCell(lesson, scene, actions.placed, cell))}
+      />
+      {complete && <GridNote {...{ lesson, grid, points }} curve={crossing.curve} />}
+    </figure>
+  );
+  return { chart, complete };
 }
 
 // Covers lanes in the picture until the viewer has answered. Lanes that the viewer already knows stay visible.

@@ -6,16 +6,18 @@
 
 import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
+import { afterwards } from '../base/later.tsx';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
+import { gridsOf, runOf } from '../derive/grid.ts';
 import { pickLanes } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
+import { knobsAt } from '../navigation/knobs.ts';
+import { toCell } from '../navigation/navigation.ts';
 import { type Place, sideTabs } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-navigation.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
-import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { functionOf, nextMark, openFunctions, ranOn } from '../panels/patch.ts';
-import { PatchPanel } from '../panels/patch-panel.tsx';
 import type { Spoils } from '../panels/predict.ts';
 import { Terms } from '../panels/terms/terms.tsx';
 import { PanelBody, usePlayback } from '../playback/hooks.tsx';
@@ -26,6 +28,12 @@ import { useMetrics } from '../store/hooks.tsx';
 import { evidenceName } from '../ui/words.ts';
 import { LatencyDots } from '../views/latency-dots/index.tsx';
 import { viewOf } from '../views/registry.ts';
+
+const GridPanel = afterwards(() => import('../panels/grid-panel.tsx').then((m) => m.GridPanel));
+const PatchPanel = afterwards(() => import('../panels/patch-panel.tsx').then((m) => m.PatchPanel));
+const MeasuredPanel = afterwards(() =>
+  import('../panels/measured-panel.tsx').then((m) => m.MeasuredPanel),
+);
 
 interface Props {
   readonly lesson: Lesson;
@@ -62,7 +70,11 @@ export function hasSide(
 
 function hasEvidence(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
   const panels = viewOf(lesson.view).panels ?? {};
-  const evidence = (what: string) => what === 'latency' || what === 'measured' || what in panels;
+  const evidence = (what: string) =>
+    what === 'latency' ||
+    what === 'measured' ||
+    (what === 'grid' && gridsOf(lesson, scene).length > 0) ||
+    what in panels;
   return scene.show.some((what) => evidence(what) && !spoils(what));
 }
 
@@ -146,6 +158,7 @@ function Evidence(props: Props) {
           onMeasure={props.onMeasure}
         />
       )}
+      {shows('grid') && <Grids {...props} />}
       {own.filter(shows).map((only) => (
         <ViewPanels key={only} {...{ lesson, scene, index, recorded, theme, onKnob, only }} />
       ))}
@@ -159,6 +172,19 @@ function Evidence(props: Props) {
         </p>
       )}
     </div>
+  );
+}
+
+/** The curves of the recorded grids. A point opens its run, with its knobs. */
+function Grids({ lesson, scene, place, go }: Pick<Props, 'lesson' | 'scene' | 'place' | 'go'>) {
+  const knobs = knobsAt(lesson, scene, place);
+  return (
+    <GridPanel
+      {...{ lesson, scene }}
+      params={knobs.params}
+      shown={place.run ?? runOf(lesson, { ...knobs, arms: place.arms ?? scene.arms })?.name ?? null}
+      onCell={(cell) => go(toCell(lesson, scene, knobs, cell))}
+    />
   );
 }
 

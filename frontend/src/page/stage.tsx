@@ -124,6 +124,7 @@ function Stage(props: Props) {
       className="lanes"
       aria-label={t('Lanes')}
       data-testid="stage"
+      data-run={index?.runId}
       style={
         {
           '--lanes-height': `${Math.round(height)}px`,

@@ -13,23 +13,27 @@ import {
   useLayoutEffect,
   useRef,
 } from 'react';
-import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
+import { afterwards } from '../base/later.tsx';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRecording } from '../navigation/navigation.ts';
-import { Questions } from '../panels/dialogs.tsx';
-import { Discussion, Entry } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';
-import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
+import { hasRecap } from '../panels/recap/memory.ts';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Mismatch } from '../runs/runs-line.tsx';
+import { Markdown } from '../ui/markdown.tsx';
 import { off, useMedia } from '../ui/parts.tsx';
 import { evidenceWords } from '../ui/words.ts';
 import { ToyInvitation } from './lesson-toy.tsx';
 import { Prediction } from './prediction.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
+
+const Discussion = afterwards(() => import('../panels/discussion.tsx').then((m) => m.Discussion));
+const Entry = afterwards(() => import('../panels/discussion.tsx').then((m) => m.Entry));
+const Questions = afterwards(() => import('../panels/dialogs.tsx').then((m) => m.Questions));
+const RecapCard = afterwards(() => import('../panels/recap/recap.tsx').then((m) => m.RecapCard));
 
 // Navigation between steps: a dot per step and two buttons.
 

@@ -5,12 +5,15 @@ import { useEffect, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { mayAct } from '../controls/act-bar.tsx';
-import { type Act, keyList, useKeys, windowKeys } from '../controls/keyboard.ts';
-import { type ArmState, useModel } from '../controls/run-controls.tsx';
+import { type Act, keyList, shareKey, useKeys, windowKeys } from '../controls/keyboard.ts';
+import type { ArmState } from '../controls/run-controls.tsx';
 import { playbackActs } from '../controls/transport.tsx';
+import { useModel } from '../controls/use-model.ts';
 import { unaligned } from '../derive/align.ts';
 import { type Behind, behindMark } from '../derive/behind.ts';
+import { neighbours, valuesOf } from '../derive/grid.ts';
 import { laneOf } from '../derive/query.ts';
+import { recordingId } from '../derive/recording.ts';
 import type { Frame, Mark, RunIndex } from '../derive/types.ts';
 import {
   type Knobs,
@@ -63,6 +66,7 @@ import {
 } from '../plugins.tsx';
 import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
+import { prefetch } from '../protocol/site-socket.ts';
 import type { Connection } from '../protocol/socket.ts';
 import { buildPhase, lanePhase } from '../runs/phase.ts';
 import { type Contended, contendedOf, unjudged } from '../runs/runs-line.tsx';
@@ -347,7 +351,7 @@ export function notJudged(
   run: RunMessage | null,
   contended: Contended | null,
 ): string {
-  if (prediction.measured_on !== null) return '';
+  if (prediction.measured_on !== null || prediction.crossing != null) return '';
   return unfit(lesson, scene, prediction.params, run) || unjudged(contended, prediction);
 }
 
@@ -415,7 +419,9 @@ function useRunActions(
     clock: requested.clock,
   });
   const letGo = () => go(toNewRun, 'replace');
-  const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
+  /** Where no guest can run, the values of a knob that are recorded; otherwise null. */
+  const values = hello?.live === false ? (name: string) => valuesOf(lesson, knobs, name) : null;
+  const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested, run), 'replace');
   return {
     knobs,
     /** The knobs from the address, without the arms on the stage. */
@@ -423,9 +429,13 @@ function useRunActions(
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
     blocked: blockedWords(connection, hello),
+    values,
     turn,
-    /** Set one knob, clamped to the lesson's limits. */
-    turnOne: (name: string, value: number) => turn(withParam(lesson, knobs, name, value)),
+    /** Set one knob, clamped to the lesson's limits. Without guests, a value that is not recorded changes nothing. */
+    turnOne: (name: string, value: number) => {
+      const free = values === null || lesson.params[name]?.applies === 'model';
+      if (free || values(name).includes(value)) turn(withParam(lesson, knobs, name, value));
+    },
     begin: (with_: Knobs = knobs) => {
       letGo();
       onBegin();
@@ -466,6 +476,16 @@ function useRunActions(
   };
 }
 
+/** On a page without a server, fetches the runs of the values next to the current ones, so that they play at once. */
+function useNeighbours(lesson: Lesson, knobs: Knobs, settled: boolean): void {
+  const ids = neighbours(lesson, knobs)
+    .map((run) => recordingId(lesson, run))
+    .join(' ');
+  useEffect(() => {
+    if (settled && ids !== '') prefetch(ids.split(' '));
+  }, [ids, settled]);
+}
+
 export interface LessonProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -477,7 +497,7 @@ export interface LessonProps {
   readonly first: Wanted;
 }
 
-export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
+export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs' | 'share';
 
 /** Keys that an embedded page lacks. The deck around the frame uses the keys for steps. */
 const ofReaders: ReadonlySet<Act> = new Set<Act>([
@@ -486,6 +506,7 @@ const ofReaders: ReadonlySet<Act> = new Set<Act>([
   'words',
   'questions',
   'knobs',
+  'share',
   'present',
 ]);
 
@@ -539,6 +560,7 @@ export function useLessonPage(props: LessonProps) {
     if (!guess.veiled) guess.reveal?.();
   };
   const actions = useRunActions({ ...props, go }, server, stayOpen);
+  useNeighbours(lesson, actions.knobs, nav.settled);
   const moving = playback.state.mode !== 'paused';
   const open = server.connection.state === 'open';
   useIdle(nav.whole && !moving && !nav.coming && !actions.goesOn && open);
@@ -566,7 +588,10 @@ export function useLessonPage(props: LessonProps) {
   const { embed } = place;
   const keys = useMemo(() => {
     const aligned = unaligned(lesson) === null;
-    const all = keyList(lesson.operation.name, lesson.beat?.name, aligned, key ? [key] : []);
+    const all = keyList(lesson.operation.name, lesson.beat?.name, aligned, [
+      shareKey,
+      ...(key ? [key] : []),
+    ]);
     return embed ? all.filter(({ act }) => !ofReaders.has(act)) : all;
   }, [lesson, key, embed]);
   const acts: Record<Act, () => void> = {
@@ -587,6 +612,7 @@ export function useLessonPage(props: LessonProps) {
       questions.drop();
     },
     follow,
+    share: () => setDialog('share'),
     help: () => setDialog('help'),
   };
   const contended = contendedOf(lesson, server.run, server.shownLanes);
@@ -619,9 +645,10 @@ export function useLessonPage(props: LessonProps) {
       playback.pause();
       setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));
     },
-    /** The link to the current moment. */
-    address: () => {
-      const also = { step: scene.id, arms, present: null, slide: null, embed: false };
+    /** The link to the current moment; with `asks`, to the step without its moment, so that its question comes first. */
+    address: (asks = false) => {
+      const later = asks ? { moment: null, window: null } : {};
+      const also = { step: scene.id, arms, present: null, slide: null, embed: false, ...later };
       return linkTo(playback.now(), { place, usual: nav.usual, run: nav.runName, also });
     },
   };

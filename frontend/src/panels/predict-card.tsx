@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The card of a prediction: first the question, then the viewer's guess next to the answer from the events. */
 
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
 import { type Answer, answeredBy } from '../derive/prediction.ts';
 import type { Prediction } from '../protocol/lesson.ts';
@@ -19,6 +19,8 @@ interface Props {
   /** Whether the answer is shown to everybody, including those who made no guess. */
   readonly revealed?: boolean;
   readonly plural: string;
+  /** A chart that gives the answer, shown above it. */
+  readonly chart?: ReactNode;
   readonly onGuess: (choice: number) => void;
   readonly onForget: () => void;
 }
@@ -79,6 +81,7 @@ export function PredictCard(props: Props) {
           </li>
         ))}
       </ul>
+      {shown && props.chart}
       {(guess !== null || truth !== null) && (
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Texts of a lesson: Markdown with tables of figures, and sentences with `code`. */
 
-import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
+import { Markdown } from '../ui/markdown.tsx';
 import { useMarked } from './terms/terms.tsx';
 
 /** Renders Markdown. react-markdown lacks tables, so they are extracted first. */

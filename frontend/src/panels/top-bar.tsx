@@ -50,12 +50,15 @@ interface TopProps {
   readonly onFront: () => void;
   /** Opens the slides; absent if no slides are offered. */
   readonly onPresent?: () => void;
+  /** Opens the dialog with the link; absent where the button copies the link at once. */
+  readonly onShare?: () => void;
   readonly onHelp: () => void;
   /** A further button. */
   readonly tool?: ReactNode;
 }
 
-export function TopBar({ question, address, onFront, onPresent, onHelp, tool }: TopProps) {
+export function TopBar(props: TopProps) {
+  const { question, address, onFront, onShare, onPresent, onHelp, tool } = props;
   return (
     <header className="top">
       <a
@@ -71,7 +74,13 @@ export function TopBar({ question, address, onFront, onPresent, onHelp, tool }: 
       </a>
       <h1>{question}</h1>
       <nav className="tools" aria-label={t('Page')}>
-        <ShareButton address={address} />
+        {onShare ? (
+          <button type="button" className="button" onClick={onShare} data-testid="share">
+            {t('share')}
+          </button>
+        ) : (
+          <ShareButton address={address} />
+        )}
         {tool}
         {onPresent && (
           <button type="button" className="button" onClick={onPresent} data-testid="present-button">

@@ -16,6 +16,7 @@ import { frameLoop } from '../base/raf.ts';
 import type { Signal } from '../base/signal.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import { opsNow } from '../derive/align.ts';
+import { crossingAnswer } from '../derive/grid.ts';
 import type { Direction } from '../derive/jumps.ts';
 import { frameEnd, spanOf } from '../derive/moments.ts';
 import { type Answer, opsRatio, tableRatio } from '../derive/prediction.ts';
@@ -376,6 +377,7 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   const whole = useWholeIndex();
   const prediction = id == null ? undefined : lesson?.predictions[id];
   if (prediction === undefined || lesson === null) return null;
+  if (prediction.crossing != null) return crossingAnswer(lesson, prediction);
   if (prediction.measured_on !== null) return tableRatio(lesson, prediction, lesson);
   if (whole === null) return null;
   if (whole.reading === 'coming') return null;

@@ -1052,6 +1052,32 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
 
 const PictureLesson_metrics = map(readMetric);
 
+const Grid_arms = list(string, 1);
+
+const Grid_over = map(ClassOwn_voted);
+
+const Grid_window_ms = maybe(Problem_line);
+
+export const readGridCurve: Read<wire.GridCurve> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  over: string(o['over'], 'over'),
+  metric: string(o['metric'], 'metric'),
+  per: or(o['per'], 'per', boolean, true),
+}));
+
+const Grid_curves = map(readGridCurve);
+
+export const readGrid: Read<wire.Grid> = shape((o) => ({
+  arms: Grid_arms(o['arms'], 'arms'),
+  over: Grid_over(o['over'], 'over'),
+  params: or(o['params'], 'params', ClassTry_params, {}),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  window_ms: or(o['window_ms'], 'window_ms', Grid_window_ms, null),
+  curves: or(o['curves'], 'curves', Grid_curves, {}),
+}));
+
+const PictureLesson_grids = map(readGrid);
+
 export const readBeat: Read<wire.Beat> = shape((o) => ({
   point: string(o['point'], 'point'),
   name: string(o['name'], 'name'),
@@ -1156,12 +1182,10 @@ export const readXrayConfig: Read<wire.XrayConfig> = shape((o) => ({
 
 const PictureLesson_xray = list(readXrayConfig);
 
-const MicroscopeConfig_functions = list(string, 1);
-
 const MicroscopeConfig_bases = map(Made_host);
 
 export const readMicroscopeConfig: Read<wire.MicroscopeConfig> = shape((o) => ({
-  functions: MicroscopeConfig_functions(o['functions'], 'functions'),
+  functions: Grid_arms(o['functions'], 'functions'),
   operation: string(o['operation'], 'operation'),
   until: or(o['until'], 'until', string, ''),
   probe: or(o['probe'], 'probe', ErrorMessage_run, null),
@@ -1170,7 +1194,7 @@ export const readMicroscopeConfig: Read<wire.MicroscopeConfig> = shape((o) => ({
   go: or(o['go'], 'go', string, ''),
   bases: or(o['bases'], 'bases', MicroscopeConfig_bases, {}),
   log: or(o['log'], 'log', Batch_n, 20000),
-  workloads: MicroscopeConfig_functions(o['workloads'], 'workloads'),
+  workloads: Grid_arms(o['workloads'], 'workloads'),
 }));
 
 const PictureLesson_microscope = maybe(readMicroscopeConfig);
@@ -1294,6 +1318,15 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
 
 const PictureLesson_scenes = list(readScene);
 
+export const readCrossing: Read<wire.Crossing> = shape((o) => ({
+  grid: string(o['grid'], 'grid'),
+  curve: string(o['curve'], 'curve'),
+  below: or(o['below'], 'below', ClassPlace_speed, null),
+  above: or(o['above'], 'above', ClassPlace_speed, null),
+}));
+
+const Prediction_crossing = maybe(readCrossing);
+
 const Prediction_measured_on = maybe(ClassTry_clock);
 
 export const readPrediction: Read<wire.Prediction> = shape((o) => ({
@@ -1301,6 +1334,7 @@ export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   choices: Build_arms(o['choices'], 'choices'),
   metric: string(o['metric'], 'metric'),
   unit: or(o['unit'], 'unit', string, ''),
+  crossing: or(o['crossing'], 'crossing', Prediction_crossing, null),
   arms: Metric_span_one(o['arms'], 'arms'),
   bounds: MeasuredRow_ops_per_s(o['bounds'], 'bounds'),
   params: or(o['params'], 'params', ClassTry_params, {}),
@@ -1423,7 +1457,7 @@ const Curve_points = list(ClassTry_params, 2);
 
 export const readCurve: Read<wire.Curve> = shape((o) => ({
   over: string(o['over'], 'over'),
-  arms: MicroscopeConfig_functions(o['arms'], 'arms'),
+  arms: Grid_arms(o['arms'], 'arms'),
   points: Curve_points(o['points'], 'points'),
   clock: or(o['clock'], 'clock', ClassTry_clock, 'wall'),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
@@ -1452,12 +1486,10 @@ export const readExplanation: Read<wire.Explanation> = shape((o) => ({
 
 const PictureLesson_explain = maybe(readExplanation);
 
-const QuizQuestion_right = maybe(Problem_line);
-
 export const readQuizQuestion: Read<wire.QuizQuestion> = shape((o) => ({
   ask: string(o['ask'], 'ask'),
   choices: or(o['choices'], 'choices', Build_arms, []),
-  right: or(o['right'], 'right', QuizQuestion_right, null),
+  right: or(o['right'], 'right', Grid_window_ms, null),
   number: or(o['number'], 'number', Batch_newest_event_host_ms, null),
   within: or(o['within'], 'within', Changed_elapsed_s, 0),
   unit: or(o['unit'], 'unit', string, ''),
@@ -1535,6 +1567,27 @@ export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
 }));
 
 const PictureLesson_recordings = list(readRecordingLine);
+
+const GridCell_values = map(Sample_facts);
+
+export const readGridCell: Read<wire.GridCell> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  lesson: string(o['lesson'], 'lesson'),
+  params: ClassTry_params(o['params'], 'params'),
+  arms: Build_arms(o['arms'], 'arms'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
+  workload: ErrorMessage_run(o['workload'], 'workload'),
+  seconds: ClassAnswered_choice(o['seconds'], 'seconds'),
+  bytes: integer(o['bytes'], 'bytes'),
+  recorded_at: ErrorMessage_run(o['recorded_at'], 'recorded_at'),
+  grid: string(o['grid'], 'grid'),
+  sha256: string(o['sha256'], 'sha256'),
+  host: string(o['host'], 'host'),
+  window_ms: ClassAnswered_choice(o['window_ms'], 'window_ms'),
+  values: GridCell_values(o['values'], 'values'),
+}));
+
+const PictureLesson_cells = list(readGridCell);
 
 const PictureLesson_ready = map(boolean);
 
@@ -1638,6 +1691,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   memory_mb: or(o['memory_mb'], 'memory_mb', PictureLesson_memory_mb, 512),
   acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
+  grids: or(o['grids'], 'grids', PictureLesson_grids, {}),
   operation: readOperation(o['operation'], 'operation'),
   thread: or(o['thread'], 'thread', string, 'thread'),
   view: string(o['view'], 'view'),
@@ -1673,6 +1727,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
+  cells: or(o['cells'], 'cells', PictureLesson_cells, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
   drawings: or(o['drawings'], 'drawings', Made_host, {}),
@@ -1697,6 +1752,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   memory_mb: or(o['memory_mb'], 'memory_mb', PictureLesson_memory_mb, 512),
   acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
+  grids: or(o['grids'], 'grids', PictureLesson_grids, {}),
   operation: or(o['operation'], 'operation', Workload_operation, null),
   thread: or(o['thread'], 'thread', string, 'thread'),
   view: or(o['view'], 'view', nothing, null),
@@ -1732,6 +1788,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
+  cells: or(o['cells'], 'cells', PictureLesson_cells, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
   drawings: or(o['drawings'], 'drawings', Made_host, {}),

@@ -2423,6 +2423,30 @@ export interface Counter {
   sum: boolean;
 }
 /**
+ * The answer of a prediction over a grid: where a curve's ratio of two arms passes a limit.
+ *
+ * The value is the first recorded value of the curve's knob at which the ratio is below or above
+ * the limit; without such a value, the last choice is right.
+ */
+export interface Crossing {
+  /**
+   * a grid of lesson.yaml
+   */
+  grid: string;
+  /**
+   * one of its curves
+   */
+  curve: string;
+  /**
+   * the ratio falls below this
+   */
+  below: number | null;
+  /**
+   * the ratio rises above this
+   */
+  above: number | null;
+}
+/**
  * A metric as a function of one knob, with a measured table per value of the knob.
  *
  * A host with too few CPUs for a point leaves the point out. `./duet pack` packs the measurement
@@ -2513,6 +2537,97 @@ export interface Failure {
  */
 export interface FailureBody {
   error: Failure;
+}
+/**
+ * Recordings for all combinations of some knobs' values, so that knobs turn without guests.
+ *
+ * `./duet record LESSON --grid all` records them on the lesson's clock.
+ */
+export interface Grid {
+  /**
+   * the lanes of each recording
+   */
+  arms: string[];
+  over: {
+    [k: string]: number[];
+  };
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * default: the first
+   */
+  workload: string | null;
+  /**
+   * how much of each lane to keep; default: all
+   */
+  window_ms: number | null;
+  curves: {
+    [k: string]: GridCurve;
+  };
+}
+/**
+ * One number of a grid's recordings as a function of one knob, for the panel `grid`.
+ */
+export interface GridCurve {
+  /**
+   * what the number is, with its unit if the metric has none
+   */
+  title: string;
+  /**
+   * the knob on the axis; one of the grid's `over`
+   */
+  over: string;
+  /**
+   * the metric: a line of the workload, events or accesses
+   */
+  metric: string;
+  /**
+   * whether the panel also shows each arm's ratio to the first arm
+   */
+  per: boolean;
+}
+/**
+ * The recording of one cell of a grid, with the numbers of the grid's curves.
+ *
+ * recorded/grid.json is a list of these.
+ */
+export interface GridCell {
+  name: string;
+  lesson: string;
+  params: {
+    [k: string]: number;
+  };
+  arms: string[];
+  clock: 'wall' | 'count';
+  workload: string | null;
+  /**
+   * the parameter `seconds`; null if there is none
+   */
+  seconds: number | null;
+  bytes: number;
+  /**
+   * ISO 8601 UTC
+   */
+  recorded_at: string | null;
+  grid: string;
+  /**
+   * of the bundle
+   */
+  sha256: string;
+  /**
+   * the machine that recorded it, in words
+   */
+  host: string;
+  /**
+   * how much of each lane is kept; null: all
+   */
+  window_ms: number | null;
+  values: {
+    [k: string]: {
+      [k: string]: number;
+    };
+  };
 }
 /**
  * State of the server.
@@ -3338,6 +3453,9 @@ export interface NumbersLesson {
   metrics: {
     [k: string]: Metric;
   };
+  grids: {
+    [k: string]: Grid;
+  };
   /**
    * the operation, unless the workload has one; required for a lesson with a view
    */
@@ -3461,6 +3579,10 @@ export interface NumbersLesson {
     [k: string]: string;
   };
   recordings: RecordingLine[];
+  /**
+   * recordings of the grids
+   */
+  cells: GridCell[];
   ready: {
     [k: string]: boolean;
   };
@@ -3909,13 +4031,17 @@ export interface Prediction {
    */
   choices: string[];
   /**
-   * ops_ratio, or one of the view's answers
+   * ops_ratio, crossing, or one of the view's answers
    */
   metric: string;
   /**
    * unit of the answer, in words; none for ops_ratio
    */
   unit: string;
+  /**
+   * only for the metric crossing: the curve that answers
+   */
+  crossing: Crossing | null;
   /**
    * @minItems 2
    * @maxItems 2
@@ -4330,6 +4456,9 @@ export interface PictureLesson {
   metrics: {
     [k: string]: Metric;
   };
+  grids: {
+    [k: string]: Grid;
+  };
   operation: Operation;
   /**
    * name of a row's thread
@@ -4444,6 +4573,10 @@ export interface PictureLesson {
     [k: string]: string;
   };
   recordings: RecordingLine[];
+  /**
+   * recordings of the grids
+   */
+  cells: GridCell[];
   ready: {
     [k: string]: boolean;
   };

@@ -3,6 +3,7 @@
 import { encode } from '@msgpack/msgpack';
 import { describe, expect, test } from 'vitest';
 import {
+  addGaps,
   column,
   decodeMessage,
   ProtocolError,
@@ -96,6 +97,24 @@ describe('decode', () => {
     decoder.decode(batch('').slice().buffer);
     expect(got).toEqual([expect.stringContaining('not msgpack (2 bytes)'), 'batch']);
   });
+});
+
+test('gaps become starts: a span begins at the end of the last one in its row, unless it contains that one', () => {
+  // Row 0: 10 to 20, 20 to 30, then 5 to 40 around both, then 30 to 50. Row 1: 12 to 45.
+  const bytes = (values: Float64Array | Int32Array) => new Uint8Array(values.buffer);
+  const gaps = [10, 0, -25, 12, 0];
+  const planes = Uint8Array.from({ length: 40 }, (_, k) => {
+    const word = BigInt.asUintN(64, BigInt(gaps[k % 5]!));
+    return Number((word >> BigInt(8 * Math.floor(k / 5))) & 255n);
+  });
+  const ends = bytes(Float64Array.of(20, 30, 40, 45, 50));
+  const rows = bytes(Int32Array.of(0, 0, 0, 1, 0));
+  const starts = (kinds?: Uint8Array) => [
+    ...new Float64Array(addGaps(planes, ends, rows, kinds).buffer),
+  ];
+  expect(starts()).toEqual([10, 20, 5, 12, 30]);
+  // The second gap belongs to the third span if spans 0, 2, 3 and 4 are of one kind, and 1 of a later one.
+  expect(starts(Uint8Array.of(1, 2, 1, 1, 1))).toEqual([10, 20, 30, -25, 52]);
 });
 
 describe('deltas', () => {

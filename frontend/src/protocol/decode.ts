@@ -12,6 +12,7 @@ import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 // Segments and sites encode a column as differences between neighbouring values, because differences compress well.
 // The first difference is relative to 0. The encoder is in stream/packets.py.
 // The lowest bytes of all differences come first, followed by the second-lowest bytes, and so on.
+// In `chained` batches of a site, the column t0_ns has gaps instead of differences. The encoder is in export/site.py.
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
@@ -20,8 +21,9 @@ const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1:
  */
 export function whole(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('deltas' in message)) return message;
-  const { deltas, ...batch } = message as {
+  const { deltas, chained, ...batch } = message as {
     readonly deltas: readonly string[];
+    readonly chained?: boolean;
     readonly columns: Readonly<Record<string, Uint8Array>>;
     readonly dtypes: Readonly<Record<string, Dtype>>;
   };
@@ -29,9 +31,54 @@ export function whole(message: unknown): unknown {
   for (const name of deltas) {
     const [column, dtype] = [columns[name], batch.dtypes[name]];
     if (column === undefined || dtype === undefined) throw new Error(`there is no column ${name}`);
-    columns[name] = sumDifferences(column, dtype);
+    if (!chained || name !== 't0_ns') columns[name] = sumDifferences(column, dtype);
   }
+  const { t0_ns, t1_ns, row, kind } = columns;
+  if (chained && t0_ns && t1_ns && row) columns['t0_ns'] = addGaps(t0_ns, t1_ns, row, kind);
   return { ...batch, columns };
+}
+
+/** Word i of shuffled bytes: up to four bytes from byte `from`, as an integer in little-endian order. */
+function word(bytes: Uint8Array, wide: number, i: number, from: number): number {
+  const n = bytes.byteLength / wide;
+  let found = 0;
+  for (let k = from; k < Math.min(wide, from + 4); k++)
+    found |= bytes[k * n + i]! << (8 * (k - from));
+  return found;
+}
+
+function long(bytes: Uint8Array, i: number): number {
+  return word(bytes, 8, i, 4) * 2 ** 32 + (word(bytes, 8, i, 0) >>> 0);
+}
+
+/**
+ * Return the starts of spans. A gap is the time since the end of the preceding span of the same row. A span with a
+ * negative gap contains that span, and its end is not used for the next gap.
+ *
+ * @param kinds kinds of the spans; gaps of the same kind are stored together
+ */
+export function addGaps(
+  gaps: Uint8Array,
+  ends: Uint8Array,
+  rows: Uint8Array,
+  kinds: Uint8Array = new Uint8Array(rows.byteLength / 4),
+): Uint8Array {
+  const starts = new Uint8Array(gaps.byteLength);
+  const start = new DataView(starts.buffer);
+  const end = new DataView(ends.buffer, ends.byteOffset);
+  const row = new DataView(rows.buffer, rows.byteOffset);
+  const last = new Map<number, number>();
+  /** For each kind, the place of its next gap. */
+  const next = new Uint32Array(256);
+  for (const kind of kinds) if (kind < 255) next[kind + 1]! += 1;
+  for (let kind = 1; kind < 256; kind++) next[kind]! += next[kind - 1]!;
+  for (let i = 0; i < kinds.length; i++) {
+    const of = row.getInt32(4 * i, true);
+    const gap = long(gaps, next[kinds[i]!]!++);
+    start.setFloat64(8 * i, (last.get(of) ?? 0) + gap, true);
+    if (gap >= 0) last.set(of, end.getFloat64(8 * i, true));
+  }
+  return starts;
 }
 
 /** Add up differences and return the bytes of the column, in little-endian order. */
@@ -41,21 +88,14 @@ export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   if (!Number.isInteger(n)) throw new Error(`a column of ${dtype} is cut off`);
   const bytes = new Uint8Array(deltas.byteLength);
   const view = new DataView(bytes.buffer);
-  /** Four bytes of difference i as a little-endian integer, starting at byte `from`. */
-  const four = (i: number, from: number) => {
-    let word = 0;
-    for (let k = from; k < Math.min(wide, from + 4); k++)
-      word |= deltas[k * n + i]! << (8 * (k - from));
-    return word;
-  };
   let value = 0;
   for (let i = 0; i < n; i++) {
     if (dtype === 'f8') {
-      value += four(i, 4) * 2 ** 32 + (four(i, 0) >>> 0);
+      value += long(deltas, i);
       view.setFloat64(8 * i, value, true);
     } else {
       // Integers overflow at their width, as in the encoder.
-      value = (value + four(i, 0)) >>> 0;
+      value = (value + word(deltas, wide, i, 0)) >>> 0;
       for (let k = 0; k < wide; k++) bytes[wide * i + k] = value >>> (8 * k);
     }
   }

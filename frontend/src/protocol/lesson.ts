@@ -29,6 +29,8 @@ export type Axis = wire.Axis;
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
   /** Name of the host that measured the table; missing or empty for this project's host and for the server's host. */
   readonly on?: string;
+  /** Name of the metric; missing in tables that a test makes. */
+  readonly metric?: string;
   /** Name of the curve that the table is a point of; missing or empty if it has the headline metric. */
   readonly curve?: string;
   /** The host's CPU model, number of CPUs, and kernel. */
@@ -36,6 +38,9 @@ export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workl
   readonly rows: readonly Pick<wire.MeasuredRow, 'arm' | 'n' | 'ops_per_s_median' | 'unit'>[];
 };
 export type Curve = wire.Curve;
+export type Grid = wire.Grid;
+export type GridCurve = wire.GridCurve;
+export type GridCell = wire.GridCell;
 export type Lit = wire.Lit;
 export type Native = wire.NativeView;
 

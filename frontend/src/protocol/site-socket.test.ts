@@ -2,10 +2,11 @@
 import { gzipSync } from 'node:zlib';
 import { decode, encode } from '@msgpack/msgpack';
 import { expect, test, vi } from 'vitest';
+import { pictureDrawn } from '../base/first-picture.ts';
 import type { Site } from '../base/site.ts';
 import { directDecoder } from './decoder.ts';
 import type { ServerMessage } from './messages.ts';
-import { SiteSocket, unpackPart } from './site-socket.ts';
+import { prefetch, SiteSocket, unpackPart } from './site-socket.ts';
 import { type Connection, openSocket } from './socket.ts';
 
 const slug = '02-grace-periods';
@@ -37,7 +38,17 @@ function site(change: Partial<Site> = {}): Site {
   };
   const parts = Object.fromEntries(Object.keys(brought).map((name) => [name, `${name}.js`]));
   const steps = { look: ids.one, closer: ids.two };
-  return { lesson: slug, first: ids.one, steps, bundle: null, parts, brought, ...change };
+  return {
+    lesson: slug,
+    first: ids.one,
+    steps,
+    bundle: null,
+    fonts: '',
+    worker: '',
+    parts,
+    brought,
+    ...change,
+  };
 }
 
 /** The page's own socket, connected to a site. */
@@ -161,4 +172,28 @@ test('a browser that cannot unpack gets a sentence, and is not tried again', asy
   });
   expect(connections.at(-1)?.reason).toContain('cannot unpack');
   vi.unstubAllGlobals();
+});
+
+test('runs that may be opened next are loaded one at a time; the last call counts', async () => {
+  pictureDrawn();
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const fetchPart = (_: Site, name: string) => {
+    asked.push(name);
+    return new Promise<string>((done) => answers.push(() => done('')));
+  };
+  const parts = Object.fromEntries(['a', 'b', 'c', 'd'].map((id) => [id, `${id}.js`]));
+  const on = site({ parts, brought: { d: '' } });
+  prefetch(['a', 'b', 'none', 'd'], on, fetchPart);
+  await vi.waitFor(() => expect(asked).toEqual(['a']));
+  prefetch(['c', 'd'], on, fetchPart);
+  answers[0]?.();
+  await vi.waitFor(() => expect(asked).toEqual(['a', 'c']));
+  answers[1]?.();
+  await new Promise((done) => setTimeout(done, 20));
+  expect(asked).toEqual(['a', 'c']);
+  prefetch(['a'], null, fetchPart);
+  prefetch([], on, fetchPart);
+  await new Promise((done) => setTimeout(done, 20));
+  expect(asked).toEqual(['a', 'c']);
 });

@@ -5,8 +5,9 @@
  */
 
 import { decode, encode } from '@msgpack/msgpack';
+import { afterPicture, pictureExpected } from '../base/first-picture.ts';
 import { t } from '../base/lang/t.ts';
-import type { Site } from '../base/site.ts';
+import { type Site, siteOf } from '../base/site.ts';
 import { resolveStep } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
@@ -22,10 +23,18 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   return frames(bytes).map((frame) => frame.slice().buffer);
 }
 
-/** Load a part by adding its script to the page. */
+const loading = new Map<string, Promise<string>>();
+
+/** Load a part by adding its script to the page. Calls at the same time share one script. */
 export function loadPart(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);
+  const part = loading.get(name) ?? addScript(site, name).finally(() => loading.delete(name));
+  loading.set(name, part);
+  return part;
+}
+
+function addScript(site: Site, name: string): Promise<string> {
   const file = site.parts[name];
   if (file === undefined) return Promise.reject(new Error(`there is no part ${name}`));
   return new Promise((resolve, reject) => {
@@ -43,6 +52,39 @@ export function loadPart(site: Site, name: string): Promise<string> {
   });
 }
 
+type LoadPart = typeof loadPart;
+
+let neighbours: readonly string[] = [];
+let isPrefetching = false;
+
+/**
+ * Load the parts of runs that a viewer may open next, one at a time while the browser is idle. Another call replaces the
+ * runs that have not been loaded yet. Without a site this does nothing.
+ *
+ * @param ids ids of runs, the most likely first; runs that the site does not have are ignored
+ */
+export function prefetch(
+  ids: readonly string[],
+  site: Site | null = siteOf(),
+  fetchPart: LoadPart = loadPart,
+): void {
+  if (site === null) return;
+  neighbours = ids.filter((id) => id in site.parts && !(id in site.brought));
+  if (!isPrefetching) prefetchNext(site, fetchPart);
+}
+
+function prefetchNext(site: Site, fetchPart: LoadPart): void {
+  isPrefetching = neighbours.length > 0;
+  if (!isPrefetching) return;
+  afterPicture(async () => {
+    const [id, ...others] = neighbours;
+    neighbours = others;
+    // A part that fails to load is loaded again, and reported, when the viewer opens its run.
+    if (id !== undefined) await fetchPart(site, id).catch(() => undefined);
+    prefetchNext(site, fetchPart);
+  });
+}
+
 function refusal(sentence: string, remedy: string): ErrorMessage {
   return { type: 'error', code: 'site', sentence, remedy, detail: '' };
 }
@@ -55,11 +97,11 @@ export class SiteSocket {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly #site: Site;
-  readonly #fetch: (site: Site, name: string) => Promise<string>;
+  readonly #fetch: LoadPart;
   /** Number of the current playback. A later `open` increments it, which cancels earlier playbacks. */
   #playing = 0;
 
-  constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = loadPart) {
+  constructor(site: Site, fetchPart: LoadPart = loadPart) {
     this.#site = site;
     this.#fetch = fetchPart;
     setTimeout(() => this.#begin());
@@ -114,6 +156,7 @@ export class SiteSocket {
     const part = own in site.parts ? own : chosen;
     const known = part in site.parts;
     await this.#play(known ? ['lesson', part] : ['lesson'], () => this.#playing === mine);
+    pictureExpected();
     if (!known && chosen !== 'none')
       this.#say({
         ...refusal(

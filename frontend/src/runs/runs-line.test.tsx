@@ -3,7 +3,8 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
-import { equalRecording, firstKnobs } from '../navigation/knobs.ts';
+import { runOf } from '../derive/grid.ts';
+import { firstKnobs } from '../navigation/knobs.ts';
 import type { LiveRun, WaitingRun } from '../protocol/messages.ts';
 import { ordinalWords, RunsLine, waitWords } from './runs-line.tsx';
 
@@ -51,11 +52,11 @@ describe('a recording of what one waits for', () => {
   });
 
   it('has all of the kernels and knobs', () => {
-    expect(equalRecording(of({}), knobs)?.name).toBe('equal');
-    expect(equalRecording(of({ arms: ['srcu'] }), knobs)).toBeNull();
-    expect(equalRecording(of({ clock: 'count' }), knobs)).toBeNull();
-    expect(equalRecording(of({ params: { ...knobs.params, hogs: 8 } }), knobs)).toBeNull();
-    expect(equalRecording(of({ workload: 'another' }), knobs)).toBeNull();
+    expect(runOf(of({}), knobs)?.name).toBe('equal');
+    expect(runOf(of({ arms: ['srcu'] }), knobs)).toBeNull();
+    expect(runOf(of({ clock: 'count' }), knobs)).toBeNull();
+    expect(runOf(of({ params: { ...knobs.params, hogs: 8 } }), knobs)).toBeNull();
+    expect(runOf(of({ workload: 'another' }), knobs)).toBeNull();
   });
 
   it('is offered while one waits, and not otherwise', () => {

@@ -23,6 +23,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { HeadRow, off } from '../ui/parts.tsx';
 import { day, fileSize, sentenceCase, when } from '../ui/words.ts';
+import './saved-runs.css';
 
 // Live runs that the server has saved. A viewer can compare each of them with another saved run or with a recording.
 

@@ -4,6 +4,7 @@
 import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
+import { directDecoder } from '../protocol/decoder.ts';
 import type { ServerMessage } from '../protocol/messages.ts';
 import { fetchedSegments } from '../protocol/segments.ts';
 import { SiteSocket } from '../protocol/site-socket.ts';
@@ -32,7 +33,10 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
   const socket = openSocket({
     url,
     ...(site
-      ? { makeSocket: () => new SiteSocket(site) as unknown as WebSocket }
+      ? {
+          makeSocket: () => new SiteSocket(site) as unknown as WebSocket,
+          makeDecoder: directDecoder,
+        }
       : { segments: fetchedSegments(location.href) }),
     onMessage: (message, tookMs) => store.dispatch(worded(message), tookMs),
     onConnection: (connection) => store.connection.set(connection),

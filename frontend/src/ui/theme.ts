@@ -40,11 +40,12 @@ function systemIsDark(): boolean {
 }
 
 let choice: ThemeChoice | null = null;
+let themes = { light: lightTheme, dark: darkTheme };
 
 function current(): Theme {
   choice ??= stored();
   const dark = choice === 'system' ? systemIsDark() : choice === 'dark';
-  return dark ? darkTheme : lightTheme;
+  return dark ? themes.dark : themes.light;
 }
 
 /** Set the attribute that tells the style sheet the current theme. */
@@ -85,8 +86,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
 }
 
-// Loads fonts before the first drawing. A canvas uses the font that is loaded when it is drawn.
-// A canvas is not redrawn when another font arrives.
+// Loads fonts. A canvas uses the font that is loaded when it is drawn.
 
 const patienceMs = 1000;
 
@@ -98,4 +98,22 @@ export async function fontsLoaded(
   const loads = Promise.allSettled(wanted.map((family) => fonts.load(`16px ${family}`)));
   const late = new Promise((done) => setTimeout(done, patienceMs));
   await Promise.race([loads, late]);
+}
+
+/** Add the style sheet with a site's fonts, and wait for the fonts. */
+export async function addFonts(href: string): Promise<void> {
+  const sheet = document.createElement('link');
+  sheet.rel = 'stylesheet';
+  sheet.href = href;
+  await new Promise((done) => {
+    sheet.onload = sheet.onerror = done;
+    document.head.append(sheet);
+  });
+  await fontsLoaded();
+}
+
+/** Draw all canvases again, for fonts that came after the first drawing. */
+export function redrawThemed(): void {
+  themes = { light: { ...lightTheme }, dark: { ...darkTheme } };
+  for (const tell of listeners) tell();
 }

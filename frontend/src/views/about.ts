@@ -60,12 +60,17 @@ export const commonAbout = {
     first_op: 'the first operation that is like the others',
     operation: 'the operation whose number stands under `operation`',
   },
-  answers: { ops_ratio: 'operations of the first arm over those of the second, in equal time' },
+  answers: {
+    ops_ratio: 'operations of the first arm over those of the second, in equal time',
+    crossing:
+      'the value of a knob at which the ratio of the arms on the curve of a grid passes a limit',
+  },
   show: {
     knobs: 'the knobs are open',
     patch: 'the patch, with the line that runs now',
     latency: 'how long each operation took, as dots',
     measured: 'the table of untraced runs',
+    grid: 'the curves of the recorded grids with the workload of the step',
     hold: 'each lane stands still after one operation',
   },
 } as const satisfies Readonly<Record<string, Texts>>;

@@ -5,6 +5,7 @@ import { cleanup, render, screen, within } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import type { Curve, Lesson, MeasuredTable } from '../protocol/lesson.ts';
 import type { PanelProps } from './contract.ts';
+import { apart } from './curve-chart.tsx';
 import { curvePanel, hostCurves, unmeasured } from './curve-panel.tsx';
 
 afterEach(cleanup);
@@ -107,4 +108,9 @@ test('a host that measured all leaves nothing missing, and has its name', () => 
   expect(screen.queryByTestId('curve-missing')).toBeNull();
   expect(screen.getByText('Measured on sixteen cores (a CPU)')).toBeTruthy();
   expect(screen.getByText('No point is measured here yet.')).toBeTruthy();
+});
+
+test('labels of the axis stand apart, and the last value always has one', () => {
+  expect(apart([1, 2, 3], 20)).toEqual([3, 2, 1]);
+  expect(apart([512, 1024, 2048, 3200], 24)).toEqual([3200, 1024]);
 });

@@ -4,14 +4,13 @@
  * Below the charts, the panel lists points that no host has measured, and says what is needed to measure them.
  */
 
-import { scaleLinear, scalePoint } from 'd3-scale';
-import { line as lineShape } from 'd3-shape';
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount, formatFigure } from '../base/units.ts';
 import { medianOf } from '../derive/prediction.ts';
 import { armTitle, list } from '../derive/words.ts';
 import { type Curve, knobOf, type Lesson, type MeasuredTable } from '../protocol/lesson.ts';
 import type { Panel, PanelProps } from './contract.ts';
+import { CurveChart, CurveMark } from './curve-chart.tsx';
 
 /** One measured point, with the median of each arm. The median is null if the arm was not measured. */
 interface CurvePoint {
@@ -86,18 +85,6 @@ export function unmeasured(curves: readonly HostCurve[]): readonly number[] {
   );
 }
 
-const box = { width: 288, height: 210, left: 52, right: 14, top: 24, bottom: 42 };
-/** Colours of the arms in order. The shapes of the arms' marks differ as well. */
-const inks = ['var(--work)', 'var(--wait)', 'var(--gain)', 'var(--mechanism)'] as const;
-
-function Mark({ arm, x, y }: { readonly arm: number; readonly x: number; readonly y: number }) {
-  const fill = inks[arm % inks.length];
-  if (arm % 3 === 0) return <circle cx={x} cy={y} r={4} fill={fill} />;
-  if (arm % 3 === 1)
-    return <circle cx={x} cy={y} r={3.4} fill="var(--paper)" stroke={fill} strokeWidth={2} />;
-  return <rect x={x - 3.6} y={y - 3.6} width={7.2} height={7.2} fill={fill} />;
-}
-
 interface ChartProps {
   readonly lesson: Lesson;
   readonly curve: Curve;
@@ -107,99 +94,16 @@ interface ChartProps {
 }
 
 function Chart({ lesson, curve, host, most, unit }: ChartProps) {
-  const values = curve.points.map((point) => point[curve.over] ?? 0);
-  const across = scalePoint(values, [box.left + 14, box.width - box.right - 14]);
-  const x = (value: number) => across(value) ?? 0;
-  const y = scaleLinear([0, most], [box.height - box.bottom, box.top]).nice(3);
-  const place = lineShape<readonly [number, number]>(
-    ([value]) => x(value),
-    ([, median]) => y(median),
-  ).digits(1);
   return (
-    <svg
-      viewBox={`0 0 ${box.width} ${box.height}`}
-      role="img"
-      aria-label={t('{unit} over {knob}; the table below has the figures', {
-        ...{ unit, knob: lesson.params[curve.over]?.title ?? curve.over },
-      })}
-      style={{ width: '100%', height: 'auto', font: '13px var(--font)' }}
-    >
-      <g fill="var(--soft)">
-        {(host.points.length === 0 ? [0] : y.ticks(3)).map((rate) => (
-          <g key={rate}>
-            <line
-              x1={box.left}
-              x2={box.width - box.right}
-              y1={y(rate)}
-              y2={y(rate)}
-              stroke="var(--rule)"
-            />
-            <text x={box.left - 6} y={y(rate) + 4} textAnchor="end">
-              {most < 10 ? formatFigure(rate) : formatCount(rate)}
-            </text>
-          </g>
-        ))}
-        {values.map((value) => (
-          <text key={value} x={x(value)} y={box.height - 24} textAnchor="middle">
-            {formatCount(value)}
-          </text>
-        ))}
-        <text x={(box.left + box.width) / 2} y={box.height - 6} textAnchor="middle">
-          {lesson.params[curve.over]?.title ?? curve.over}
-        </text>
-        <text x={2} y={14}>
-          {unit}
-        </text>
-      </g>
-      {host.missing.map((value) => (
-        <g key={value} data-missing={value}>
-          <line
-            x1={x(value)}
-            x2={x(value)}
-            y1={box.top}
-            y2={box.height - box.bottom}
-            stroke="var(--faint)"
-            strokeDasharray="2 5"
-          />
-          <text
-            x={x(value)}
-            y={(box.top + box.height - box.bottom) / 2}
-            fill="var(--soft)"
-            textAnchor="middle"
-            style={{ paintOrder: 'stroke', stroke: 'var(--paper)', strokeWidth: 6 }}
-          >
-            ?
-          </text>
-        </g>
-      ))}
-      {curve.arms.map((arm, n) => {
-        const points = host.points.flatMap(({ value, medians }) => {
-          const median = medians[n];
-          return median == null ? [] : [[value, median] as const];
-        });
-        return (
-          <g key={arm}>
-            <path
-              d={place(points) ?? ''}
-              fill="none"
-              stroke={inks[n % inks.length]}
-              strokeWidth="2"
-            />
-            {points.map(([value, median]) => (
-              <g key={value}>
-                <title>
-                  {t('{name}, {value}: {rate} {unit}', {
-                    ...{ name: armTitle(lesson, { arm }), value, unit },
-                    rate: formatFigure(median),
-                  })}
-                </title>
-                <Mark arm={n} x={x(value)} y={y(median)} />
-              </g>
-            ))}
-          </g>
-        );
-      })}
-    </svg>
+    <CurveChart
+      over={lesson.params[curve.over]?.title ?? curve.over}
+      unit={unit}
+      values={curve.points.map((point) => point[curve.over] ?? 0)}
+      most={most}
+      arms={curve.arms.map((arm) => armTitle(lesson, { arm }))}
+      points={host.points.map(({ value, medians }) => ({ value, of: medians }))}
+      missing={host.missing}
+    />
   );
 }
 
@@ -213,7 +117,7 @@ function Figures({ lesson, curve, host }: Pick<ChartProps, 'lesson' | 'curve' | 
           {curve.arms.map((arm, n) => (
             <th key={arm} scope="col" className="right">
               <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-                <Mark arm={n} x={6} y={6} />
+                <CurveMark arm={n} x={6} y={6} />
               </svg>{' '}
               {armTitle(lesson, { arm })}
             </th>

@@ -16,6 +16,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { pictureDrawn } from '../base/first-picture.ts';
 import { t as tr } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { collect, marksOf, withFrozenFigures } from '../derive/figures.ts';
@@ -32,9 +33,10 @@ import type {
   Spotlight,
   ViewKind,
 } from './contract.ts';
+import { GestureOverlay } from './gestures.ts';
 import { hit, place, sameMark, step } from './items.ts';
 import { canvasTiles } from './paints.ts';
-import { type GestureOptions, GestureOverlay } from './time-gestures.tsx';
+import type { GestureOptions } from './time-gestures.tsx';
 import {
   type Draw,
   magnified,
@@ -297,6 +299,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
         const layout = artist.layout(drawing, headerHeight, fontSize);
         artist.draw(ctx, layout, drawing, pointed.current, tiles);
       });
+      pictureDrawn();
     },
     [artist, calm, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
   );

@@ -146,6 +146,7 @@ test('answers come from the first scan, and from the first that frees', () => {
         bounds,
         params: {},
         measured_on: null,
+        crossing: null,
         judged_when_busy: false,
       },
       extentLesson,

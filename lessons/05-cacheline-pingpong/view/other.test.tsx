@@ -107,6 +107,7 @@ const prediction = {
     arms: ['stock', 'moved'] as [string, string],
     bounds: [1],
     measured_on: null,
+    crossing: null,
     judged_when_busy: false,
   },
 };

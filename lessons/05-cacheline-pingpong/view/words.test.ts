@@ -153,6 +153,7 @@ test('answers: words of the name, the ratio, the share after the listing', () =>
         bounds,
         params: {},
         measured_on: null,
+        crossing: null,
         judged_when_busy: false,
       },
       lineLesson,

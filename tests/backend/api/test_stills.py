@@ -385,7 +385,7 @@ def test_without_chromium_it_is_a_sentence_in_both_places(
 
 real = pytest.mark.skipif(
     not any(map(shutil.which, browser.NAMES))
-    or not (repo_root() / "frontend/dist/site/page.js").is_file(),
+    or not (repo_root() / "frontend/dist/site/chunks.json").is_file(),
     reason="Chromium or the built page is missing: setup.sh dev page",
 )
 

@@ -15,6 +15,7 @@ from duet.cli import building, entry, record, recorded_table
 from duet.cli.record import GUEST_S, Pace, guest_runs
 from duet.cli.record_all import find_items
 from duet.kernels import KernelSettings
+from duet.lessons.load import LessonFolder
 from duet.server import recorded_items
 from duet.server.recorded_items import Item
 from duet.session import RunSpec
@@ -24,7 +25,13 @@ Answer = Callable[..., object]
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[RunSpec]:
+def without_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lessons have no recorded cells of grids; test_record_grid.py records these."""
+    monkeypatch.setattr(LessonFolder, "cells", lambda folder: ())
+
+
+@pytest.fixture
+def made(without_cells: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[RunSpec]:
     """What would be recorded: from then on it is fresh. All is stale at first."""
     asked_for: list[RunSpec] = []
     done: set[Path] = set()
@@ -95,7 +102,9 @@ def test_the_list_says_why_and_makes_nothing(
     assert out[-1].startswith("5 of 5 are stale, about ") and made == []
 
 
-def test_a_recording_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recording_that_is_not_there(
+    without_cells: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert entry.main(["record-all", f"{SLUG}/nope"]) == 2
     assert "Choose from: one-file, reader, thousands, today, measured." in capsys.readouterr().err
 

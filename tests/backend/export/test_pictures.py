@@ -23,7 +23,7 @@ pytestmark = [
         not any(map(shutil.which, browser.NAMES)), reason="Chromium is not installed: setup.sh dev"
     ),
     pytest.mark.skipif(
-        not (repo_root() / "frontend/dist/site/page.js").is_file(),
+        not (repo_root() / "frontend/dist/site/chunks.json").is_file(),
         reason="the page is not built: setup.sh page",
     ),
 ]

@@ -26,7 +26,7 @@ from duet.cli.entry import main
 from duet.cli.export import plain_name, read_shot
 from duet.export import pictures, site
 from duet.export.pictures import Shot
-from duet.lessons.load import load
+from duet.lessons.load import LessonFolder, load
 from duet.stream.packets import differences, small
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
@@ -34,16 +34,67 @@ from tests.support.toy_server import SLUG, serving
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"
 
 
+def chunk(*modules: str, **more: list[str]) -> dict[str, list[str]]:
+    return {
+        "modules": [*modules],
+        "imports": [],
+        "later": [],
+        "styles": [],
+        "workers": [],
+        **more,
+    }
+
+
+FACTS = {
+    "main-1.js": chunk(site.SCRIPTS[0], later=["app-1.js"], styles=["page-1.css"]),
+    "app-1.js": chunk(
+        site.SCRIPTS[1],
+        imports=["main-1.js", "shared-1.js"],
+        later=["view-1.js", "view-2.js", "deck-1.js"],
+        styles=["a-1.css"],
+    ),
+    "shared-1.js": chunk(),
+    "deck-1.js": chunk("deck.tsx", styles=["deck-1.css"], workers=["deck.worker-1.js"]),
+    "view-1.js": chunk(f"lessons/{SLUG}/view/index.tsx", imports=["shared-1.js"]),
+    "view-2.js": chunk(
+        "lessons/01-shrinker-bitmaps/view/index.tsx",
+        imports=["of-view-2.js"],
+        workers=["other.worker-1.js"],
+    ),
+    "of-view-2.js": chunk(),
+}
+"""A built page in short, as frontend/tools/classic-chunks.ts lists it."""
+
+
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that stands for the built one, which tests of Python alone do not need."""
-    page = {"page.js": b"'use strict';", "page.css": b""}
+    page = {name: name.encode() for name in ("fonts-1.css", "kernel-duet.js", "page-1.css")}
+    page |= {name: name.encode() for name in FACTS}
+    page |= {
+        "a-1.css": b"a",
+        "deck-1.css": b"deck",
+        "deck.worker-1.js": b"",
+        "other.worker-1.js": b"",
+    }
+    page[site.CHUNKS] = json.dumps(FACTS).encode()
     monkeypatch.setattr(site, "built_page", lambda: page)
 
 
 def write(out: Path, **chosen: Path) -> Path:
     site.write(site.check_site(out), load(SLUG), chosen or {"nine": NINE})
     return out
+
+
+def listed_in(out: Path) -> dict[str, Any]:
+    text = (out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def part(out: Path, name: str) -> Path:
+    """The script of a part."""
+    return out / listed_in(out)["parts"][name]
 
 
 def brought(script: Path) -> Iterator[bytes]:
@@ -61,9 +112,31 @@ def brought(script: Path) -> Iterator[bytes]:
 def whole(body: bytes) -> bytes:
     """What frontend/src/protocol/decode.ts does: columns sent as differences become columns."""
     message = msgpack.unpackb(body)
+    chained = message.pop("chained", False)
+    columns = message.get("columns", {})
     for name in message.pop("deltas", []):
-        message["columns"][name] = summed(message["columns"][name], message["dtypes"][name])
+        if not chained or name != "t0_ns":
+            columns[name] = summed(columns[name], message["dtypes"][name])
+    if chained:
+        columns["t0_ns"] = unchained(columns)
     return bytes(msgpack.packb(message))
+
+
+def unchained(columns: dict[str, bytes]) -> bytes:
+    """Starts of spans from gaps, as frontend/src/protocol/decode.ts computes them."""
+    gaps = np.frombuffer(columns["t0_ns"], np.uint8).reshape(8, -1).T.copy().view("<i8").ravel()
+    rows = np.frombuffer(columns["row"], "<i4").tolist()
+    ends = np.frombuffer(columns["t1_ns"], "<f8").tolist()
+    kinds = list(columns.get("kind", bytes(len(rows))))
+    last: dict[int, float] = {}
+    starts = np.zeros(len(rows), "<f8")
+    places = {i: at for at, i in enumerate(sorted(range(len(rows)), key=lambda i: kinds[i]))}
+    for i, (row, end) in enumerate(zip(rows, ends, strict=True)):
+        gap = int(gaps[places[i]])
+        starts[i] = last.get(row, 0) + gap
+        if gap >= 0:
+            last[row] = end
+    return starts.tobytes()
 
 
 def summed(deltas: bytes, dtype: str) -> bytes:
@@ -114,7 +187,7 @@ def test_a_site_holds_the_messages_of_the_server(
     built: None, root: Path, tmp_path: Path, run_async: Any
 ) -> None:
     out = write(tmp_path / "site", **{"9-hogs": NINE})
-    messages = [msgpack.unpackb(raw) for raw in brought(out / "run-9-hogs.js")]
+    messages = [msgpack.unpackb(raw) for raw in brought(part(out, f"recorded:{SLUG}:9-hogs"))]
     with serving(real_app(tmp_path / "cache", root)) as address:
         seen = run_async(look(address, f"recorded:{SLUG}:9-hogs")).seen
 
@@ -122,10 +195,10 @@ def test_a_site_holds_the_messages_of_the_server(
     assert keyed(messages) == from_server
     assert len(from_server) > 10
     assert [m["type"] for m in messages if m["type"] == "run"] == ["run"]
-    first = [msgpack.unpackb(raw) for raw in brought(out / "greeting.js")]
+    first = [msgpack.unpackb(raw) for raw in brought(part(out, "greeting"))]
     assert (first[0]["type"], first[0]["live"]) == ("hello", False)
     lesson = next(
-        m for raw in brought(out / "lesson.js") if (m := msgpack.unpackb(raw))["type"] == "lesson"
+        m for raw in brought(part(out, "lesson")) if (m := msgpack.unpackb(raw))["type"] == "lesson"
     )
     assert [r["name"] for r in lesson["lesson"]["recordings"]] == ["9-hogs"]
     assert lesson["lesson"]["measured"]
@@ -135,7 +208,7 @@ def test_a_site_holds_the_messages_of_the_server(
 def test_a_site_has_the_languages_of_its_lesson_while_there_is_room(
     built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = (write(tmp_path / "site") / "words-de.js").read_text()
+    script = part(write(tmp_path / "site"), "words-de").read_text()
     assert script.startswith('duetSite.brought["words-de"] = "') and script.endswith('";\n')
     framed = gzip.decompress(base64.b64decode(script.split('"')[3]))
     words = json.loads(framed[4:])
@@ -165,7 +238,7 @@ def test_a_lesson_with_the_picture_of_another_has_its_words(root: Path) -> None:
 def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) -> None:
     three = NINE.with_name("3-hogs.duet")
     out = write(tmp_path / "site", nine=NINE, three=three)
-    listed = json.loads((out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n"))
+    listed = listed_in(out)
     assert listed["first"] == f"recorded:{SLUG}:nine"
     assert list(listed["steps"]) == [scene.id for scene in load(SLUG).lesson.scenes]
     assert listed["steps"]["three-hogs"] == f"recorded:{SLUG}:three"
@@ -183,11 +256,11 @@ def test_a_folder_with_other_things_is_refused_an_earlier_export_is_replaced(
 ) -> None:
     out = write(tmp_path / "site", nine=NINE)
     again = write(out, three=NINE.with_name("3-hogs.duet"))
-    assert not (again / "run-nine.js").exists() and (again / "run-three.js").is_file()
+    assert not list(again.glob("run-nine-*.js")) and list(again.glob("run-three-*.js"))
     (out / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match=r"only an earlier export, but also has 'thesis.txt'"):
         site.check_site(out)
-    assert (out / "run-three.js").is_file() and (out / "thesis.txt").read_text() == "mine"
+    assert list(out.glob("run-three-*.js")) and (out / "thesis.txt").read_text() == "mine"
     other = tmp_path / "other"
     other.mkdir()
     (other / "notes").write_text("mine")
@@ -213,16 +286,110 @@ def test_a_forged_list_takes_nothing_away(tmp_path: Path, names: list[str]) -> N
 def test_texts_of_a_lesson_are_no_markup_of_the_page() -> None:
     folder = load(SLUG)
     lesson = folder.lesson.model_copy(
-        update={"title": "</title><script>x()</script>", "question": '"><script>y()</script>'}
+        update={
+            "title": "</title><script>x()</script>",
+            "question": '"><script>y()</script>',
+        }
     )
-    text = site.index_html(replace(folder, lesson=lesson), True)
+    text = site.index_html(replace(folder, lesson=lesson), "page.css", ["page.js"])
     assert "<script>x()" not in text and "<script>y()" not in text
     assert text.count("<script") == 2
 
 
+def test_a_site_has_the_scripts_of_its_own_view_and_loads_the_first_ones_together(
+    built: None, tmp_path: Path
+) -> None:
+    out = write(tmp_path / "site")
+    names = {path.name for path in out.iterdir()}
+    assert {
+        "deck-1.js",
+        "deck-1.css",
+        "deck.worker-1.js",
+        "kernel-duet.js",
+        "fonts-1.css",
+    } <= names
+    assert not {"view-2.js", "of-view-2.js", "other.worker-1.js", site.CHUNKS} & names
+    (script,) = out.glob("page-*.js")
+    (style,) = out.glob("page-*.css")
+    # The entry is last. Its style sheet is first.
+    assert script.read_text() == "app-1.jsshared-1.jsview-1.jsmain-1.js"
+    assert style.read_text() == "page-1.cssa"
+    index = (out / "index.html").read_text()
+    parts = listed_in(out)["parts"]
+    assert re.findall(r'<script (?:defer )?src="([^"]+)">', index) == [
+        "site.js", parts["greeting"], parts["lesson"], script.name,
+    ]  # fmt: skip
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', index) == [style.name]
+    assert listed_in(out)["fonts"] == "fonts-1.css"
+
+
+def test_a_picture_is_added_to_the_page(built: None, tmp_path: Path) -> None:
+    target = site.check_site(tmp_path / "site")
+    site.write(target, load(SLUG), {"nine": NINE})
+    site.add_picture(target, load(SLUG), b"webp")
+    assert '<img src="picture.webp" alt="' in (tmp_path / "site/index.html").read_text()
+    assert (tmp_path / "site/picture.webp").read_bytes() == b"webp"
+
+
+def test_the_service_worker_has_another_version_when_a_file_changes(
+    built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def worker(out: Path) -> dict[str, Any]:
+        first, _, code = (out / "sw.js").read_text().partition("};\n")
+        assert "addEventListener('fetch'" in code
+        listed: dict[str, Any] = json.loads(first.removeprefix("const site = ") + "}")
+        return listed
+
+    found: list[dict[str, Any]] = []
+    for text in ("one", "one", "two"):
+        monkeypatch.setattr(site, "encode_packets", lambda _, text=text: text)
+        found.append(worker(write(tmp_path / f"site{len(found)}")))
+    assert found[0] == found[1] and found[0]["version"] != found[2]["version"]
+    out = tmp_path / "site0"
+    names = {path.name for path in out.iterdir()}
+    assert {*found[0]["lasting"], *found[0]["changing"], "sw.js"} == names
+    assert {"index.html", "site.js", "icon.svg", "kernel-duet.js"} <= set(found[0]["changing"])
+    assert all(re.search(r"-[0-9a-f]{10}\.|-1\.", name) for name in found[0]["lasting"])
+    assert set(listed_in(out)["files"]) | {"site.js", "nine.duet"} >= names
+
+
+def test_cells_of_a_grid_have_a_budget_of_their_own(
+    built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LessonFolder, "cells", lambda self: (Path("nine.duet"),))
+    write(tmp_path / "site")
+    monkeypatch.setattr(site, "GRID_BYTES", 1000)
+    with pytest.raises(InputError, match="the cells of the grid take"):
+        write(tmp_path / "large")
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(0, 99), st.integers(0, 99)),
+        max_size=30,
+    )
+)
+def test_no_start_of_a_span_is_lost(spans: list[tuple[int, int, int, int]]) -> None:
+    rows, kinds, starts, ends = np.array(spans, "<i8").reshape(-1, 4).T
+    columns = {
+        "t0_ns": starts.astype("<f8").tobytes(),
+        "t1_ns": ends.astype("<f8").tobytes(),
+        "row": rows.astype("<i4").tobytes(),
+        "kind": kinds.astype("u1").tobytes(),
+    }
+    dtypes = {"t0_ns": "f8", "t1_ns": "f8", "row": "i4", "kind": "u1"}
+    plain = bytes(msgpack.packb({"type": "batch", "columns": columns, "dtypes": dtypes}))
+    assert msgpack.unpackb(whole(site.chained(small(plain), plain)))["columns"] == columns
+
+
 @pytest.mark.parametrize(
     ("stem", "plain"),
-    [("9-hogs", "9-hogs"), ("My Run (2)", "my-run-2"), ("..", "recording"), ("a" * 99, "a" * 60)],
+    [
+        ("9-hogs", "9-hogs"),
+        ("My Run (2)", "my-run-2"),
+        ("..", "recording"),
+        ("a" * 99, "a" * 60),
+    ],
 )
 def test_file_names_become_plain(stem: str, plain: str) -> None:
     assert plain_name(stem) == plain
@@ -270,7 +437,11 @@ def test_frames_go_from_the_first_moment_to_the_last() -> None:
 
 def test_an_address_says_where_a_picture_looks() -> None:
     given = read_shot(("ticks", 20.0, 5.0, 45.0, None), ("rwsem",), "1600x900", "dark")
-    assert (given.screen.width, given.screen.height, given.screen.dark) == (1600, 900, True)
+    assert (given.screen.width, given.screen.height, given.screen.dark) == (
+        1600,
+        900,
+        True,
+    )
     query = pictures.address(load(SLUG), given, 20.0)
     assert query == (
         f"?lesson={SLUG}&step=ticks&lang=en&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"

@@ -86,7 +86,8 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
         await pictures.open_moment(page, out, folder, shot)
         png = await page.screenshot()
         svg = await vector.draw_svg(page, folder, path, pictures.scene_of(folder, ""))
-        faces = "".join(re.findall(r"@font-face\s*\{[^}]*\}", (out / "page.css").read_text()))
+        (fonts,) = await asyncio.to_thread(lambda: list(out.glob("fonts-*.css")))
+        faces = fonts.read_text()
         style = f"<style>{faces} body {{ margin: 0 }} svg {{ display: block }}</style>"
         html = f"<!doctype html><meta charset=utf-8>{style}"
         (out / "empty.html").write_text(html)

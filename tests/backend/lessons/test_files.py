@@ -81,7 +81,7 @@ PLANTED = [
     ("lesson.yaml", "default: 3, min: 1, max: 60", "default: many, min: 1, max: 60",
      "params.seconds.default", "unable to parse string as an integer, not 'many'",
      "its value if unset"),
-    ("lesson.yaml", "  hogs:\n", "  Hogs:\n", "params.Hogs",
+    ("lesson.yaml", "params:\n  hogs:\n", "params:\n  Hogs:\n", "params.Hogs",
      "string should match pattern", "knobs"),
     ("lesson.yaml", "    comm: storm*\n", "    comm: storm*\n    comm: s*\n", "",
      "the key 'comm' occurs twice", "Keep one of them."),

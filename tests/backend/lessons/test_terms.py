@@ -118,7 +118,7 @@ def test_without_scripts_the_page_says_mail_terms_and_recap(copy: Path) -> None:
     assert "Qi Zheng, 2023-05-31" in text and "<dt><b>grace period</b></dt>" in text
     assert "<b>4 ms.</b>" in text and "<b>ticks.</b>" in text
     assert "<script>" not in text and "&lt;script&gt;" in text
-    assert text in index_html(lessons.load(SLUG), picture=False)
+    assert text in index_html(lessons.load(SLUG), "page.css", [])
 
 
 @pytest.fixture(params=OURS)

@@ -252,7 +252,7 @@ class Stills:
             self._sums[stamp] = known
             while len(self._sums) > MAX_CACHED:
                 self._sums.popitem(last=False)
-        page = repo_root() / "frontend/dist/site/page.js"
+        page = repo_root() / "frontend/dist/site/chunks.json"
         return known, (files.folder_stamp(asked.folder.folder), _stamp(page)), asked.shot
 
     def _found(self, key: Key) -> bytes | None:

@@ -55,7 +55,7 @@ def lesson_recording(slug: str, name: str) -> Path:
     Raises:
         InputError: the lesson or the recording does not exist.
     """
-    known = {path.stem: path for path in lessons.load(slug).recordings()}
+    known = lessons.load(slug).bundles()
     if name not in known:
         raise InputError(
             f"lesson {slug} has no recording '{name:.60}'.",

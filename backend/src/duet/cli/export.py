@@ -141,7 +141,7 @@ SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
 def export_site(run: str, out: Path) -> dict[str, int]:
     """Write a site with one recording, or with all of a lesson's recordings."""
     from duet.export import pictures, site
-    from duet.export.site import SITE_BYTES
+    from duet.export.site import GRID_BYTES, SITE_BYTES
 
     folder, chosen = recordings_of(run)
     if folder.lesson.view is None:
@@ -161,8 +161,10 @@ def export_site(run: str, out: Path) -> dict[str, int]:
         site.add_picture(target, folder, pictures.picture_of(out, folder))
     except InfraError as error:
         note(f"No still picture for browsers without JavaScript: {error.sentence} {error.remedy}")
-    if sum(target.written.values()) > SITE_BYTES:
-        note(f"This is more than {SITE_BYTES:,} bytes; fewer recordings make a smaller site.")
+    cells = set(folder.cells()).intersection(chosen.values())
+    limit = SITE_BYTES + (GRID_BYTES if cells else 0)
+    if sum(target.written.values()) > limit:
+        note(f"This is more than {limit:,} bytes; fewer recordings make a smaller site.")
     return target.written
 
 
@@ -179,7 +181,7 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
 
     if SLUG.match(run) and not Path(run).exists():
         folder = lessons.load(run)
-        chosen = {path.stem: path for path in folder.recordings()}
+        chosen = folder.bundles()
         if not chosen:
             raise InputError(
                 f"lesson {run} has no recording.", remedy=f"Record one: ./duet record {run}."

@@ -19,6 +19,7 @@ from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli.keys import key, keys_text
 from duet.cli.options import Arms, ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit, note
+from duet.cli.record_grid import GridResult, record_grid
 
 if TYPE_CHECKING:
     from duet.bundle import Figures, Record
@@ -50,7 +51,7 @@ class RecordResult:
     measured: str | None = key("path or null")
 
 
-KEYS = keys_text(RecordResult)
+KEYS = keys_text(RecordResult, keys_text(GridResult, when="--grid"))
 
 
 def record(
@@ -64,13 +65,24 @@ def record(
     ] = "",
     out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
     window_ms: Annotated[
-        int, typer.Option(min=1, help="Keep this much of each lane from its start.")
-    ] = 400,
+        int | None,
+        typer.Option(min=1, help="Keep this much of each lane from its start; default: 400."),
+    ] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="Keep everything, and ignore --window-ms.")
     ] = False,
     measured: Annotated[
         bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
+    ] = False,
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            help="Record the cells of the lesson's grids: `all`, or values such as "
+            "KNOB=1..9,OTHER=1,2. Cells that are up to date are kept."
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --grid: also record what is up to date.")
     ] = False,
     only_measured: Annotated[
         bool, typer.Option("--only-measured", help="Record the measured table alone.")
@@ -82,15 +94,30 @@ def record(
     from duet.cli.building import build_optional
     from duet.cli.recorded_table import record_table
     from duet.kernels import KernelSettings
+    from duet.lessons import load as lessons
+    from duet.lessons.grid import PREFIX
     from duet.session import lesson_shift
 
+    if grid is not None:
+        others = (arms, workload, clock, set, name, out, window_ms, whole, measured, only_measured)
+        if any(others):
+            raise InputError(
+                "--grid takes no arms, workload, clock, knobs, name, file, window or table.",
+                remedy="The lesson's `grids:` says what is recorded; leave the other options out.",
+            )
+        return record_grid(lessons.load(lesson), grid, again, as_json)
     spec = read_request(lesson, arms, workload, clock, set or [])
-    window = None if whole else window_ms
+    if again:
+        raise InputError(
+            "--again goes with --grid.", remedy="Leave it out: a recording is always made again."
+        )
+    window = None if whole else window_ms or WINDOW_MS
     name = name or spec.workload
-    if not NAME.match(name):
+    if not NAME.match(name) or name.startswith(PREFIX):
         raise InputError(
             f"'{name:.40}' is not a valid name for a recording.",
-            remedy="Use lower-case letters, digits and hyphens.",
+            remedy="Use lower-case letters, digits and hyphens, and another beginning than "
+            f"{PREFIX}, which cells of grids have.",
         )
     path = out or spec.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()
@@ -111,6 +138,7 @@ def record(
     return 0
 
 
+WINDOW_MS = 400
 NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
 SEED = 1
 

@@ -19,6 +19,8 @@ from duet.cli.output import emit, note
 if TYPE_CHECKING:
     from duet.cli.record import Pace
     from duet.kernels import KernelSettings
+    from duet.lessons.grid import Cell
+    from duet.lessons.load import LessonFolder
     from duet.server.recorded_items import Item
 
 
@@ -72,7 +74,6 @@ def record_all(
     from duet.kernels import KernelSettings
     from duet.kernels.arms import arm_spec
     from duet.lessons import load as lessons
-    from duet.server.recorded_items import checked_params
 
     which = which or []
     kernels = KernelSettings.default()
@@ -82,10 +83,10 @@ def record_all(
     pace = Pace(kernels.cache / PACE)
     done, whole = ItemResults(), True
     if not listing and todo:
-        arms = {(item.lesson, arm) for item in todo for arm in item.arms}
-        known = {slug: lessons.load(slug) for slug, _ in arms}
-        for item in todo:
-            checked_params(known[item.lesson], item)
+        known = {item.lesson: lessons.load(item.lesson) for item in todo}
+        arms = {
+            (item.lesson, arm) for item in todo for arm in planned_arms(known[item.lesson], item)
+        }
         build_missing([arm_spec(known[slug], arm) for slug, arm in sorted(arms)], kernels)
         whole = asyncio.run(interruptible(record_items(todo, pace, kernels, done)))
     if as_json:
@@ -138,6 +139,37 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
     return list(found.values())
 
 
+def planned_arms(folder: LessonFolder, item: Item) -> tuple[str, ...]:
+    """Return the arms that an item will be recorded on. For a cell, its grid names them.
+
+    Raises:
+        InputError: the lesson no longer has what the item needs.
+    """
+    if item.path in folder.cells():
+        return cell_of(folder, item).arms
+    from duet.server.recorded_items import checked_params
+
+    checked_params(folder, item)
+    return item.arms
+
+
+def cell_of(folder: LessonFolder, item: Item) -> Cell:
+    """Return the cell of a grid that an item recorded.
+
+    Raises:
+        InputError: no grid has the cell any more.
+    """
+    from duet.lessons.grid import cells_of
+
+    cells = {cell.name: cell for cell in cells_of(folder)}
+    if item.name not in cells:
+        raise InputError(
+            f"the grids of lesson {item.lesson} no longer have the cell {item.name}.",
+            remedy=f"Delete {item.path}.",
+        )
+    return cells[item.name]
+
+
 async def record_items(
     todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: ItemResults
 ) -> None:
@@ -170,12 +202,16 @@ async def record_item(item: Item, kernels: KernelSettings) -> None:
         DuetError: a lane failed, or the file cannot be written. The old file is then kept.
     """
     from duet.cli.record import record_run
+    from duet.cli.record_grid import record_cell
     from duet.cli.recorded_table import record_table
     from duet.lessons import load as lessons
     from duet.server.recorded_items import checked_params
     from duet.session import RunSpec
 
     folder = lessons.load(item.lesson)
+    if item.path in folder.cells():
+        await record_cell(folder, cell_of(folder, item), kernels)
+        return
     params = checked_params(folder, item)
     request = RunSpec(folder, item.arms, item.workload, params, item.clock)
     if item.kind == "table":

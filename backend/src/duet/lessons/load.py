@@ -252,8 +252,17 @@ class LessonFolder:
         return (*files, self.changes[arm]) if arm in self.changes else files
 
     def recordings(self) -> tuple[Path, ...]:
-        """Return the lesson's recorded bundles."""
+        """Return the recorded bundles of the lesson's steps."""
         return tuple(sorted((self.folder / "recorded").glob("*.duet")))
+
+    def cells(self) -> tuple[Path, ...]:
+        """Return the recordings of the lesson's grids (lessons/grid.py)."""
+        return tuple(sorted((self.folder / "recorded/grid").glob("*.duet")))
+
+    def bundles(self) -> dict[str, Path]:
+        """Return all recordings by name, the cells of grids last. A name belongs to one of them,
+        since only cells have names that begin with `grid-`."""
+        return {path.stem: path for path in (*self.recordings(), *self.cells())}
 
     def content(self) -> str:
         """Return the lesson's prose as Markdown. A scene's text is below the heading `## id`."""

@@ -66,6 +66,8 @@ RULES: tuple[Rule, ...] = (
     recorded.fresh,
     recorded.claims,
     recorded.table,
+    recorded.grid,
+    recorded.crossings,
     recorded.predictions,
     recorded.windows,
     recorded.native,

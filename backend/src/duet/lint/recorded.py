@@ -14,26 +14,29 @@ from duet.base.errors import DuetError, InputError
 from duet.bundle import Manifest, read_manifest
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
+from duet.lessons.grid import CELLS, CELLS_BYTES, INDEX, PREFIX, cells_of
 from duet.lessons.load import LessonFolder, folder_stamp
-from duet.lessons.schema import Scene
+from duet.lessons.schema import Crossing, Place, Scene
 from duet.lint.arms import lanes_of
-from duet.lint.finding import Finding, NotChecked, Subject
+from duet.lint.finding import Finding, NotChecked, Subject, unknown
 from duet.lint.names import Lines, broken_claims, unmatched
+from duet.measure.plan import applies
 from duet.runs.fitting import Entry, best_recording, wanted_params
 from duet.runs.sought import LaneTables, Names, StepInRun, windows_that_show
-from duet.server.figures import table_ratio
+from duet.server.figures import crossing_ratios, table_ratio
 from duet.server.interfaces import Run
 from duet.server.recorded_items import (
     NATIVE,
     STALE,
     Item,
+    cell_fault,
     first_changes,
     known_stale,
     read_native,
     recordings_of,
     tables_of,
 )
-from duet.server.recordings import MEASURED, LessonRecordings, read_own_tables
+from duet.server.recordings import MEASURED, LessonRecordings, read_cells, read_own_tables
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
@@ -195,6 +198,95 @@ def predictions(subject: Subject) -> Found:
                 sentence = f"the table says {ratio:.3g}, which is too close to the bound {bound:g}"
                 remedy = "Ask a question with a clear answer."
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
+
+
+def grid(subject: Subject) -> Found:
+    """Check that each cell of a grid is recorded as the grid says, and the size of all cells."""
+    folder = subject.folder
+    try:
+        cells = cells_of(folder)
+        listed = {cell.name: cell for cell in read_cells(folder.folder / INDEX)}
+    except InputError as error:
+        yield Finding(error.sentence.removesuffix("."), error.remedy, ("grids",))
+        return
+    yield from _curves_without_numbers(subject)
+    for path in folder.recordings():
+        if path.stem.startswith(PREFIX):
+            sentence = f"only cells of grids have names that begin with {PREFIX}"
+            yield Finding(sentence, "Give the recording another name.", file=path, where=path.name)
+    again = f"Record it with ./duet record {folder.slug} --grid all."
+    if not listed and not folder.cells() and cells:
+        yield NotChecked("no cell of its grids is recorded yet")
+        return
+    for cell in cells:
+        if fault := cell_fault(folder, cell, listed.get(cell.name)):
+            yield Finding(fault, again, ("grids", cell.grid), where=f"cell {cell.name}")
+    known = {cell.name for cell in cells}
+    for name in sorted({*listed, *(path.stem for path in folder.cells())} - known):
+        sentence = f"no grid of the lesson has the cell {name}"
+        remedy = f"Delete {CELLS}/{name}.duet, and the cell in {INDEX}."
+        yield Finding(sentence, remedy, ("grids",), where=f"cell {name}")
+    size = sum(path.stat().st_size for path in folder.cells())
+    if size > CELLS_BYTES:
+        sentence = f"the cells of the lesson's grids have {size} bytes, more than {CELLS_BYTES}"
+        yield Finding(sentence, "Record fewer values, or a shorter window_ms.", ("grids",))
+
+
+def _curves_without_numbers(subject: Subject) -> Found:
+    """Report curves whose metric a run of the grid does not have."""
+    lesson = subject.folder.lesson
+    for name, one in lesson.grids.items():
+        workload = one.workload or next(iter(lesson.workloads))
+        for key, curve in one.curves.items():
+            metric = lesson.metrics[curve.metric]
+            without = [
+                arm for arm in one.arms if not applies(lesson, metric, workload, lesson.clock, arm)
+            ]
+            if without:
+                sentence = f"a run of {workload} on {without[0]} has no {curve.metric}"
+                remedy = "Choose a metric of this workload that all arms of the grid have."
+                yield Finding(sentence, remedy, ("grids", name, "curves", key, "metric"))
+
+
+def crossings(subject: Subject) -> Found:
+    """Check that a prediction over a grid has a clear answer in the recorded cells."""
+    folder = subject.folder
+    lesson = folder.lesson
+    for key, one in lesson.predictions.items():
+        place = ("predictions", key, "crossing")
+        if (one.crossing is None) != (one.metric != "crossing"):
+            sentence = "`crossing:` and the metric crossing belong together"
+            yield Finding(sentence, "Write both, or neither.", place)
+        if one.crossing is None:
+            continue
+        grid = lesson.grids.get(one.crossing.grid)
+        if grid is None or one.crossing.curve not in grid.curves:
+            sentence = f"no grid has the curve {one.crossing.grid}.{one.crossing.curve}"
+            yield Finding(sentence, "Name a grid and one of its curves.", place)
+            continue
+        if missing := [arm for arm in one.arms if arm not in grid.arms]:
+            arms = ("predictions", key, "arms")
+            yield unknown("the grid has no arm", missing[0], grid.arms, arms)
+            continue
+        try:
+            cells = read_cells(folder.folder / INDEX)
+        except InputError:
+            continue  # another rule reports this error
+        yield from _unclear(one.crossing, crossing_ratios(lesson, one, cells), place)
+
+
+def _unclear(asked: Crossing, ratios: list[tuple[int, float]], place: Place) -> Found:
+    """Report recorded ratios around the answer that are too close to the limit."""
+    limit = asked.below or asked.above or 0.0
+    passed = [ratio < limit if asked.below else ratio > limit for _, ratio in ratios]
+    if not ratios:
+        yield NotChecked("no cell answers the prediction over the grid yet")
+        return
+    first = passed.index(True) if True in passed else len(passed)
+    for value, ratio in ratios[max(first - 1, 0) : first + 1]:
+        if abs(ratio / limit - 1) < CLEAR:
+            sentence = f"the ratio at {value} is {ratio:.3g}, too close to the limit {limit:g}"
+            yield Finding(sentence, "Ask for another limit, with a clear answer.", place)
 
 
 # Rule: recordings and recorded tables were made with the current patches and config of the

@@ -242,6 +242,21 @@ class RecordingLine(Part):
     recorded_at: str | None = Field(description="ISO 8601 UTC")
 
 
+class GridCell(RecordingLine):
+    """The recording of one cell of a grid, with the numbers of the grid's curves.
+
+    recorded/grid.json is a list of these.
+    """
+
+    grid: str
+    sha256: str = Field(description="of the bundle")
+    host: str = Field(description="the machine that recorded it, in words")
+    window_ms: int | None = Field(description="how much of each lane is kept; null: all")
+    values: dict[str, dict[str, float]] = Field(
+        description="metric of a curve -> arm -> its value in the whole run"
+    )
+
+
 class LessonView(schema.Lesson, Part):
     """Fields that every lesson has, with or without a view."""
 
@@ -249,6 +264,7 @@ class LessonView(schema.Lesson, Part):
     arms: tuple[ArmView, ...] = Field(min_length=1)
     content: dict[str, str] = Field(default={}, description="prose by scene id, markdown")
     recordings: tuple[RecordingLine, ...] = ()
+    cells: tuple[GridCell, ...] = Field(default=(), description="recordings of the grids")
     ready: dict[str, bool] = Field(default={}, description="arm -> whether its kernel is built")
     measured: tuple[MeasuredTable, ...] = Field(
         default=(), description="all recorded tables of untraced runs, the headline first"

@@ -12,7 +12,7 @@ from typing import Final
 
 from duet.lessons.schema import Lesson, Prediction
 from duet.measure.values import line_value
-from duet.messages import Measured
+from duet.messages import GridCell, Measured
 from duet.stream.hub import RunLog
 
 OPS: Final = "ops"
@@ -33,6 +33,34 @@ def values_of(log: RunLog, lesson: Lesson, workload: str) -> dict[str, dict[str,
         if lanes:
             values[name] = lanes
     return values
+
+
+def crossing_ratios(
+    lesson: Lesson, prediction: Prediction, cells: Sequence[GridCell]
+) -> list[tuple[int, float]]:
+    """Return (value of the knob, ratio of the two arms) for each point of a crossing's curve.
+
+    As on the page (frontend/src/derive/grid.ts), the grid's other knobs have the prediction's
+    values, or else their defaults; a value that is not recorded counts as the first one. Empty if
+    there is no such curve.
+    """
+    asked = prediction.crossing
+    grid = lesson.grids.get(asked.grid) if asked else None
+    curve = grid.curves.get(asked.curve) if asked and grid else None
+    if asked is None or grid is None or curve is None:
+        return []
+    held = {}
+    for knob, values in grid.over.items():
+        value = prediction.params.get(knob, lesson.params[knob].default)
+        held[knob] = value if value in values else values[0]
+    del held[curve.over]
+    found = []
+    for cell in cells:
+        of, to = (cell.values.get(curve.metric, {}).get(arm) for arm in prediction.arms)
+        fits = cell.grid == asked.grid and held.items() <= cell.params.items()
+        if fits and of is not None and to:
+            found.append((cell.params[curve.over], of / to))
+    return sorted(found)
 
 
 def table_ratio(prediction: Prediction, tables: Sequence[Measured]) -> float | None:

@@ -15,7 +15,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from duet.guests.clones import TemplateCounts
-from duet.messages import Build, Judged, Measured, ServerMessage
+from duet.messages import Build, GridCell, Judged, Measured, ServerMessage
 from duet.messages.codec import Packet
 from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.session import RunSpec
@@ -151,8 +151,12 @@ class Recordings(Protocol):
         """List the recordings: name, params, arms, clock, seconds, bytes, recorded_at."""
         ...
 
+    def cells(self, slug: str) -> list[GridCell]:
+        """Return the recorded cells of the lesson's grids."""
+        ...
+
     def paths(self, slug: str) -> dict[str, Path]:
-        """Return the bundles by name."""
+        """Return the bundles by name, with those of cells."""
         ...
 
     def file(self, slug: str, name: str) -> Path | None:

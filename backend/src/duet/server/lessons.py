@@ -20,6 +20,7 @@ from duet.base.errors import DuetError, InputError
 from duet.base.files import Stamps
 from duet.lessons import load as lesson_cache
 from duet.lessons import view as terms
+from duet.lessons.grid import INDEX
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import are_changed
 from duet.lessons.translations import files, translated_places
@@ -114,7 +115,12 @@ class LessonCache:
         own = {arm: False for arm in are_changed(arm.name for arm in folder.lesson.arms)}
         own |= self._changed.ready(folder)
         files = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
-        files += [folder.folder / NATIVE, *terms.sources(folder)]
+        files += [
+            *folder.cells(),
+            folder.folder / INDEX,
+            folder.folder / NATIVE,
+            *terms.sources(folder),
+        ]
         patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
         return Sources(
             folder,
@@ -126,6 +132,8 @@ class LessonCache:
     def _made(self, sources: Sources) -> View:
         tree = lesson_tree(sources.folder, sources.recordings, sources.ready)
         tree["measured"] = self._recordings.tables(sources.folder.slug)
+        cells = self._recordings.cells(sources.folder.slug)
+        tree["cells"] = [cell.model_dump(mode="json") for cell in cells]
         tree["native"] = _native(sources.folder)
         lesson = lesson_of(tree)
         return View(sources, lesson.model_dump(mode="json"), pack(m.LessonMessage(lesson=lesson)))

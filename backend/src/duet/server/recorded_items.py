@@ -8,6 +8,7 @@ make every recording stale.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from duet.base.errors import InputError
 from duet.bundle import ArmEntry, patches_of, read_manifest
 from duet.kernels import KernelSettings, MadeOf, changes_since, made_of
 from duet.kernels.arms import arm_spec
+from duet.lessons.grid import CELLS, Cell
 from duet.lessons.load import LessonFolder
 from duet.measure import Report
 from duet.measure.model import ArmFacts
@@ -128,12 +130,12 @@ def first_changes(changed: Sequence[str]) -> str:
 
 
 def recordings_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
-    """Yield a lesson's recordings.
+    """Yield a lesson's recordings, then the cells of its grids.
 
     Raises:
         InputError: a bundle cannot be opened, or a patch or the config cannot be read.
     """
-    for path in folder.recordings():
+    for path in folder.bundles().values():
         manifest = read_manifest(path)
         yield Item(
             lesson=folder.slug,
@@ -177,6 +179,29 @@ def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
             params=table.params,
             stale=_stale(folder, made_of_table(table), settings),
         )
+
+
+def cell_fault(folder: LessonFolder, cell: Cell, entry: m.GridCell | None) -> str:
+    """Return why a recorded cell is not what the lesson's grid asks for; "" if it is.
+
+    Args:
+        entry: the cell in the lesson's list; None if it is not listed.
+    """
+    path = folder.folder / CELLS / f"{cell.name}.duet"
+    if entry is None or not path.is_file():
+        return f"the cell {cell.name} is not recorded"
+    asked = (cell.grid, cell.arms, cell.workload, cell.clock, cell.window_ms, dict(cell.params))
+    made = (entry.grid, entry.arms, entry.workload, entry.clock, entry.window_ms, entry.params)
+    if asked != made or entry.lesson != folder.slug:
+        return f"the cell {cell.name} was recorded with other knobs, arms, workload or window"
+    metrics = {curve.metric for curve in folder.lesson.grids[cell.grid].curves.values()}
+    if set(entry.values) != metrics or any(
+        set(of) != set(cell.arms) for of in entry.values.values()
+    ):
+        return f"the cell {cell.name} was recorded for other curves"
+    if hashlib.sha256(path.read_bytes()).hexdigest() != entry.sha256:
+        return f"the cell {cell.name} differs from the file that the list names"
+    return ""
 
 
 def _stale(
@@ -242,7 +267,8 @@ def remove_stale(item: Item) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    recorded = item.path.parent
+    above = item.path.parent
+    recorded = above.parent if above.name == Path(CELLS).name else above
     left = [name for name in known_stale(recorded) if name != item.name]
     if left:
         durable.write(recorded / STALE, "".join(f"{name}\n" for name in left).encode())

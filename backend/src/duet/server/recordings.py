@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from duet import messages as m
 from duet.base.errors import DuetError, InputError
@@ -23,6 +23,7 @@ from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
 from duet.host.feed import Feed
 from duet.kernels import brought
 from duet.lessons import load as lesson_cache
+from duet.lessons.grid import INDEX
 from duet.lessons.load import LessonFolder, knob
 from duet.lessons.own import are_changed
 from duet.messages.codec import Packet, failure, pack
@@ -228,6 +229,7 @@ READERS = 2
 down.
 """
 MEASURED = "measured.json"
+CELL_LIST = TypeAdapter(list[m.GridCell])
 LARGE = 8 << 20
 """Size above which a listing reads only a recording's manifest, because unpacking it takes
 seconds."""
@@ -259,20 +261,42 @@ class LessonRecordings:
         self._coming: dict[tuple[str, str], OpenedRecording] = {}
         self._readers = asyncio.Semaphore(READERS)
         self._tables: dict[Path, tuple[Stamp | None, list[m.Measured]]] = {}
+        self._cells: dict[Path, tuple[Stamp | None, list[m.GridCell]]] = {}
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Return the bundles by name, the lesson's first recording first."""
-        return {path.stem: path for path in lesson_cache.find(slug).recordings()}
+        """Return the bundles by name, the lesson's first recording first, cells of grids last."""
+        return lesson_cache.find(slug).bundles()
 
     def file(self, slug: str, name: str) -> Path | None:
         """Return the bundle of that name, or None."""
         return self.paths(slug).get(name)
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
-        """List the recordings. A bundle that cannot be opened is omitted, and lint reports it."""
-        listed = (self._entry(name, path) for name, path in self.paths(slug).items())
+        """List the recordings. A bundle that cannot be opened is omitted, and lint reports it.
+
+        The cells of grids have a list of their own.
+        """
+        cells = lesson_cache.find(slug).cells()
+        named = ((name, path) for name, path in self.paths(slug).items() if path not in cells)
+        listed = (self._entry(name, path) for name, path in named)
         return [entry for entry in listed if entry is not None]
+
+    def cells(self, slug: str) -> list[m.GridCell]:
+        """Return the recorded cells of the lesson's grids; none if their list is unreadable, which
+        lint reports."""
+        path = lesson_cache.find(slug).folder / INDEX
+        now = stamp(path)
+        known = self._cells.get(path)
+        if known is None or known[0] != now:
+            try:
+                cells = read_cells(path)
+            except InputError:
+                cells = []
+            known = (now, cells)
+            self._cells[path] = known
+        paths = self.paths(slug)
+        return [cell for cell in known[1] if cell.name in paths]
 
     def _entry(self, name: str, path: Path) -> dict[str, JsonValue] | None:
         """Return one entry of the listing. A bundle is opened again only if it has changed."""
@@ -405,6 +429,24 @@ class ChosenRecordings(LessonRecordings):
     def paths(self, slug: str) -> dict[str, Path]:
         """Return the chosen bundles by name."""
         return self._chosen.get(slug, {})
+
+
+def read_cells(path: Path) -> list[m.GridCell]:
+    """Read the list of a lesson's recorded cells; empty if there is no file.
+
+    Raises:
+        InputError: the file is not a list that `duet record --grid` writes.
+    """
+    try:
+        return CELL_LIST.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValidationError) as error:
+        raise InputError(
+            f"{path.name} is not a list of recorded cells that ./duet record --grid writes.",
+            remedy=f"Delete {path}, and record the grid again with --grid all.",
+            detail=str(error),
+        ) from error
 
 
 def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | None:

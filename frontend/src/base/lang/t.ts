@@ -7,8 +7,8 @@
  * The language is set before the first text is used. Choosing another language reloads the page.
  */
 
-import { IntlMessageFormat } from 'intl-messageformat';
 import { createElement, Fragment, type ReactNode } from 'react';
+import { Message } from './message.ts';
 import { english, isPseudo, type Tag } from './tags.ts';
 
 // A pseudo-language for layout tests: English texts are made longer and run from right to left. Pure.
@@ -34,7 +34,7 @@ export type Catalogue = Readonly<Record<string, string>>;
 
 let tag: Tag = english;
 let words: Catalogue = {};
-const formats = new Map<string, IntlMessageFormat>();
+const formats = new Map<string, Message>();
 
 /** Set the language. Must be called before any text is used. */
 export function speak(language: Tag, catalogue: Catalogue): void {
@@ -76,24 +76,20 @@ export function t(text: string, values?: Values): string {
 }
 
 function filled(text: string, values: Values): string {
-  const known = formats.get(text);
-  if (known !== undefined) return String(known.format(values));
-  const made = formatOf(worded(text)) ?? new IntlMessageFormat(text, english, undefined, plain);
-  formats.set(text, made);
-  return String(made.format(values));
+  const known = formats.get(text) ?? messageOf(text, false);
+  formats.set(text, known);
+  return known.parts(values).join('');
 }
 
-const plain = { ignoreTag: true };
-
 /**
- * Returns null if the translation is not a valid ICU message, so that the page shows the English text. A test of the
- * catalogues finds invalid translations.
+ * If the translation is not a valid ICU message, the page shows the English text. A test of the catalogues finds invalid
+ * translations.
  */
-function formatOf(said: string): IntlMessageFormat | null {
+function messageOf(text: string, tags: boolean): Message {
   try {
-    return new IntlMessageFormat(said, locale(), undefined, plain);
+    return new Message(worded(text), locale(), tags);
   } catch {
-    return null;
+    return new Message(text, english, tags);
   }
 }
 
@@ -106,21 +102,13 @@ export function rich(
   text: string,
   values: Readonly<Record<string, ReactNode | Inner>> = {},
 ): ReactNode {
-  const parts = richFormatOf(worded(text), text).format<ReactNode>(
+  const parts = messageOf(text, true).parts(
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, inner(value)])),
   );
-  return joined(Array.isArray(parts) ? parts : [parts]);
+  return joined(parts as ReactNode[]);
 }
 
-function richFormatOf(said: string, text: string): IntlMessageFormat {
-  try {
-    return new IntlMessageFormat(said, locale());
-  } catch {
-    return new IntlMessageFormat(text, english);
-  }
-}
-
-/** Adapt a function to the formatting library, which passes the parts of a text as an array. */
+/** Adapt a function to `Message`, which passes the parts of a text as an array. */
 function inner(value: ReactNode | Inner) {
   return typeof value === 'function'
     ? (parts: readonly ReactNode[]) => value(joined(parts))

@@ -22,6 +22,7 @@ import { failedArms, type LessonModel, notJudged } from '../use-lesson-page.ts';
 import { EvidenceSlide } from './evidence-slide.tsx';
 import { claimOf, headOf, type Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
+import './deck.css';
 
 // First slides of a deck: the patch mail's author, date and subject, and the lesson's terms with drawings.
 
@@ -421,7 +422,7 @@ export function DeckPage({ page }: { readonly page: LessonModel }) {
     <div className="lesson deck" data-present data-testid="present" style={useSheet()}>
       <SlideFace page={page} stop={deck.stop} />
       <DeckFoot page={page} deck={deck} />
-      <LessonDialogs page={page} />
+      <LessonDialogs page={page} asks={deck.stop.slide.kind === 'ask' && !deck.stop.revealed} />
     </div>
   );
 }
@@ -527,6 +528,9 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
       )}
       <span className="spring" />
       <Slot part="OnSlide" given={{}} />
+      <button type="button" className="link" onClick={acts.share} data-testid="deck-share">
+        {t('link (a)')}
+      </button>
       <button type="button" className="link" onClick={() => act('notes')} data-testid="deck-notes">
         {t('notes (s)')}
       </button>

@@ -10,16 +10,18 @@ import {
   useRef,
   useState,
 } from 'react';
-import Markdown from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
 import { sceneOf } from '../../navigation/navigation.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { Markdown } from '../../ui/markdown.tsx';
 import { off } from '../../ui/parts.tsx';
 import { showTheme } from '../../ui/theme.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { SlideFace, sheet } from './deck-page.tsx';
 import { paperSay, paperStops, type Stop } from './slides.ts';
 import { useStops } from './use-deck.ts';
+import './deck.css';
+import './handout.css';
 
 // Scales text for print: the text is laid out in a narrower column and scaled up until it fills its box.
 

@@ -5,14 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { type PatchLine, parsePatch } from '../../panels/patch.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { deckScale, sheetStyle, withHand } from './deck-page.tsx';
+import { clockWords, paceWords, plannedOf } from './elapsed.tsx';
 import { excerptOf, messageOf } from './evidence-slide.tsx';
 import { scaleToFill } from './handout-page.tsx';
-import { paceWords, plannedOf } from './notes-page.tsx';
 import { pack, splitInOrder } from './pack.ts';
 import {
   answerOf,
   claimOf,
-  clockWords,
   firstSentence,
   hintOf,
   paperSay,

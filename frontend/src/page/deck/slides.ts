@@ -369,11 +369,3 @@ export function previewOf(
 function subjectOf({ arms }: Pick<Lesson, 'arms'>, name: string): string {
   return arms.find((arm) => arm.name === name)?.patch_texts.at(-1)?.subject ?? '';
 }
-
-/** "4:07", "1:02:30" */
-export function clockWords(ms: number): string {
-  const s = Math.max(0, Math.floor(ms / 1000));
-  const [h, m] = [Math.floor(s / 3600), Math.floor((s % 3600) / 60)];
-  const two = (n: number) => String(n).padStart(2, '0');
-  return h > 0 ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
-}

@@ -212,3 +212,8 @@ export function saveFile(name: string, text: string, type = 'application/json'):
   link.click();
   URL.revokeObjectURL(url);
 }
+
+/** Whether a lesson has a recap. */
+export function hasRecap(lesson: Pick<Lesson, 'explain' | 'quiz'>): boolean {
+  return lesson.explain !== null || lesson.quiz.length > 0;
+}

@@ -370,11 +370,6 @@ interface RecapDialogProps {
   readonly onClose: () => void;
 }
 
-/** Whether a lesson has a recap. */
-export function hasRecap(lesson: Pick<Lesson, 'explain' | 'quiz'>): boolean {
-  return lesson.explain !== null || lesson.quiz.length > 0;
-}
-
 export function RecapDialog({ open, ...props }: RecapDialogProps & { readonly open: boolean }) {
   return (
     <Dialog title={t('Recap')} side="wide" open={open} onClose={props.onClose} testId="recap">

@@ -6,7 +6,7 @@ import { type ClassFacts, type ClassPlace, type Room, reduceClass } from './clas
 import { facts, place, welcome } from './fixtures/classes.ts';
 import { codeIn, plainCode } from './membership.ts';
 import { bucketsOf, doing } from './roster.tsx';
-import { classLink, qrPath } from './start.tsx';
+import { classLink } from './start.tsx';
 
 const lesson = testLesson();
 
@@ -65,18 +65,4 @@ test('the link is below the path of the page, and holds nothing of its place', (
   expect(codeIn(new URL(link).search)).toBe('a-b-c');
   expect(codeIn('?class=+&lesson=x')).toBeNull();
   expect(plainCode('Amber Fox-RIVER')).toBe('amberfoxriver');
-});
-
-test('a QR code is dark on a quiet zone of four modules', () => {
-  const { path, size } = qrPath('http://host:8642/?class=amber-fox-river');
-  const dark = [...path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map((m) => [Number(m[1]), Number(m[2])]);
-  const all = dark.flat();
-  expect([Math.min(...all), Math.max(...all)]).toEqual([4, size - 5]);
-  // The finder pattern of each corner but one.
-  for (const [x, y] of [
-    [4, 4],
-    [size - 5, 4],
-    [4, size - 5],
-  ])
-    expect(dark).toContainEqual([x, y]);
 });

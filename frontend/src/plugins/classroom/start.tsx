@@ -2,8 +2,8 @@
 /** The button that starts a class, and the dialog with its link and code. */
 
 import { type FormEvent, useState } from 'react';
-import { encode } from 'uqr';
 import { t } from '../../base/lang/t.ts';
+import { later } from '../../base/later.tsx';
 import { siteOf } from '../../base/site.ts';
 import { check } from '../../protocol/check.ts';
 import { readClassLine } from '../../protocol/contract.checks.gen.ts';
@@ -16,34 +16,7 @@ import type { ClassFacts } from './class-state.ts';
 import { useRoom } from './hooks.tsx';
 import { reportHref } from './report/address.ts';
 
-// A QR code as a single SVG path, including its quiet zone (ISO/IEC 18004).
-
-const quiet = 4;
-
-/** The dark modules of a text's QR code, row by row, as one path. */
-export function qrPath(text: string): { readonly path: string; readonly size: number } {
-  const { data, size } = encode(text, { border: quiet, ecc: 'M' });
-  const path = data.flatMap((row, y) =>
-    row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  );
-  return { path: path.join(''), size };
-}
-
-function QrCode({ text }: { readonly text: string }) {
-  const { path, size } = qrPath(text);
-  return (
-    <svg
-      className="class-qr"
-      viewBox={`0 0 ${size} ${size}`}
-      role="img"
-      aria-label={t('QR code of the link')}
-      shapeRendering="crispEdges"
-      data-testid="class-qr"
-    >
-      <path d={path} />
-    </svg>
-  );
-}
+const TextQr = later(() => import('../../share/qr.tsx').then((m) => m.TextQr));
 
 // Shows how students join a class: link, QR code and three words, large enough for a projector.
 
@@ -61,7 +34,9 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
     <div className="class-invite" data-testid="class-invite">
-      <QrCode text={link} />
+      <div className="class-qr" data-testid="class-qr">
+        <TextQr text={link} label={t('QR code of the link')} />
+      </div>
       <div>
         <p className="quiet">{t('Open the link, or type the code on the first page:')}</p>
         <p className="class-code" data-testid="class-code">

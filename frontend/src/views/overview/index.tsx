@@ -21,8 +21,9 @@ import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
 import { type AxisTick, countTicks, runTicks } from '../axis.ts';
 import type { CanvasProps } from '../contract.ts';
+import { GestureOverlay } from '../gestures.ts';
 import { mix, type Pen } from '../paints.ts';
-import { type GestureOptions, GestureOverlay } from '../time-gestures.tsx';
+import type { GestureOptions } from '../time-gestures.tsx';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 
 // Layout of the complete run on one strip. For each lane, bars show the threads' shares of work and waiting. Pure.

@@ -7,9 +7,10 @@ strictly: an unknown key is an error with a suggestion (lessons/document.py).
 
 from duet.lessons.schema.base import Name, Place, Strict
 from duet.lessons.schema.challenges import Challenge, ChallengesFile, Goal, Stress
-from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
+from duet.lessons.schema.lesson import Arm, Grid, GridCurve, KnobRole, LessonFile, Param
 from duet.lessons.schema.published import Claim, EvidenceFile, Mail, PublishedFigure, Reference
 from duet.lessons.schema.story import (
+    Crossing,
     Explanation,
     MustShow,
     OnCount,
@@ -59,10 +60,13 @@ __all__ = [
     "ChallengesFile",
     "Claim",
     "Counter",
+    "Crossing",
     "Event",
     "EvidenceFile",
     "Explanation",
     "Goal",
+    "Grid",
+    "GridCurve",
     "Kind",
     "KnobRole",
     "Lesson",

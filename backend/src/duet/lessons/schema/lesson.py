@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from duet.base.clock import Clock
-from duet.lessons.schema.base import BaseName, Name, Strict
+from duet.lessons.schema.base import BaseName, Fault, Name, Strict, refuse
 from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
 KnobRole = Literal["duration", "cpus", "threads"]
@@ -105,6 +105,61 @@ class Param(Strict):
     )
 
 
+class GridCurve(Strict):
+    """One number of a grid's recordings as a function of one knob, for the panel `grid`."""
+
+    title: str = Field(description="what the number is, with its unit if the metric has none")
+    over: Name = Field(description="the knob on the axis; one of the grid's `over`")
+    metric: Name = Field(description="the metric: a line of the workload, events or accesses")
+    per: bool = Field(
+        default=True, description="whether the panel also shows each arm's ratio to the first arm"
+    )
+
+
+class Grid(Strict):
+    """Recordings for all combinations of some knobs' values, so that knobs turn without guests.
+
+    `./duet record LESSON --grid all` records them on the lesson's clock.
+    """
+
+    arms: tuple[Name, ...] = Field(min_length=1, description="the lanes of each recording")
+    over: dict[Name, tuple[int, ...]] = Field(
+        min_length=1, max_length=3, description="the recorded values of each knob, ascending"
+    )
+    params: dict[Name, int] = Field(
+        default={}, description="other knobs of all recordings; the rest have their defaults"
+    )
+    workload: Name | None = Field(default=None, description="default: the first")
+    window_ms: int | None = Field(
+        default=None, ge=1, description="how much of each lane to keep; default: all"
+    )
+    curves: dict[Name, GridCurve] = Field(
+        default={}, description="numbers that the page draws over a knob"
+    )
+
+    @model_validator(mode="after")
+    def its_values_ascend(self) -> Self:
+        """Check that each knob has several values in order, and that curves use these knobs."""
+        faults = []
+        for knob, values in self.over.items():
+            if len(values) < 2 or list(values) != sorted(set(values)):
+                sentence = f"a grid needs at least two ascending values of {knob}"
+                faults.append(Fault(("over", knob), sentence, "List each value once, in order."))
+            if knob in self.params:
+                sentence = f"{knob} is also in `over`, so `params` cannot set it"
+                faults.append(Fault(("params", knob), sentence, "Leave it out."))
+        if len(set(self.arms)) < len(self.arms):
+            sentence = "a grid names each arm once"
+            faults.append(Fault(("arms",), sentence, "Leave out the repeated arm."))
+        for name, curve in self.curves.items():
+            if curve.over not in self.over:
+                sentence = f"this grid has no recordings over '{curve.over}'"
+                remedy = f"Choose from: {', '.join(self.over)}."
+                faults.append(Fault(("curves", name, "over"), sentence, remedy))
+        refuse("Grid", faults)
+        return self
+
+
 class LessonFile(Strict):
     """lesson.yaml: the question, what runs, and what is measured."""
 
@@ -143,6 +198,9 @@ class LessonFile(Strict):
         default_factory=dict, description="by name, what a viewer may do to a live run"
     )
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
+    grids: dict[Name, Grid] = Field(
+        default={}, description="recordings for each value of some knobs, by name"
+    )
     operation: Operation | None = Field(
         default=None,
         description="the operation, unless the workload has one; required for a lesson with a view",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from datetime import date as day
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
@@ -350,13 +350,36 @@ class Scene(Strict):
         return name == self.id or name in self.was
 
 
+class Crossing(Strict):
+    """The answer of a prediction over a grid: where a curve's ratio of two arms passes a limit.
+
+    The value is the first recorded value of the curve's knob at which the ratio is below or above
+    the limit; without such a value, the last choice is right.
+    """
+
+    grid: Name = Field(description="a grid of lesson.yaml")
+    curve: Name = Field(description="one of its curves")
+    below: float | None = Field(default=None, gt=0, description="the ratio falls below this")
+    above: float | None = Field(default=None, gt=0, description="the ratio rises above this")
+
+    @model_validator(mode="after")
+    def it_has_one_limit(self) -> Self:
+        if (self.below is None) == (self.above is None):
+            sentence = "a crossing needs either `below` or `above`"
+            refuse("Crossing", [Fault(("below",), sentence, "Write one of the two.")])
+        return self
+
+
 class Prediction(Strict):
     """A question before a run, whose answer is computed from the run's events."""
 
     question: str = Field(description="the question")
     choices: tuple[str, ...] = Field(description="answers in order of rising value")
-    metric: Name = Field(description="ops_ratio, or one of the view's answers")
+    metric: Name = Field(description="ops_ratio, crossing, or one of the view's answers")
     unit: str = Field(default="", description="unit of the answer, in words; none for ops_ratio")
+    crossing: Crossing | None = Field(
+        default=None, description="only for the metric crossing: the curve that answers"
+    )
     arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
     bounds: tuple[float, ...] = Field(description="limits between the choices, in rising order")
     params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")

@@ -86,6 +86,14 @@ def _lesson(lesson: Lesson) -> Iterator[Use]:
         yield from _each("arm", metric.arms, *at, "arms")
         if metric.microscope:
             yield from _each("function", metric.microscope.by, *at, "microscope", "by")
+    for name, grid in lesson.grids.items():
+        at = ("grids", name)
+        yield from _each("arm", grid.arms, *at, "arms")
+        yield from _keys("param", grid.over, *at, "over")
+        yield from _keys("param", grid.params, *at, "params")
+        yield from _one("workload", grid.workload, *at, "workload")
+        for key, curve in grid.curves.items():
+            yield from _one("metric", curve.metric, *at, "curves", key, "metric")
 
 
 def _trace(lesson: Lesson) -> Iterator[Use]:

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Delays loading that the first picture of lanes does not need, such as further code, fonts and runs. */
+
+/** Name of the performance mark that is set when the first picture was drawn. */
+export const pictureMark = 'duet:first-picture';
+/** Maximum time to wait for a picture, ms. Some pages have none, for example the notes of a speaker. */
+const patienceMs = 10_000;
+/** Maximum time to wait for a picture after its run has come, ms. A step may ask before it shows the picture. */
+const drawingMs = 1000;
+/** Maximum time to wait until the browser is idle, ms. */
+const idleMs = 2000;
+
+let isDrawn = false;
+/** Whether nothing waits for the picture any more. */
+let isOver = false;
+const waiting = new Set<() => void>();
+
+/** Resolves when the first picture was drawn, or will not be drawn soon. */
+export const firstPicture = new Promise<void>((resolve) => {
+  waiting.add(resolve);
+  setTimeout(stopWaiting, patienceMs);
+});
+
+function stopWaiting(): void {
+  isOver = true;
+  for (const run of waiting) run();
+  waiting.clear();
+}
+
+/** Tell that lanes were drawn. Only the first call has an effect. */
+export function pictureDrawn(): void {
+  if (isDrawn) return;
+  isDrawn = true;
+  performance.mark(pictureMark);
+  stopWaiting();
+}
+
+/** Tell that all data of the first picture have come. */
+export function pictureExpected(): void {
+  if (!isOver) setTimeout(stopWaiting, drawingMs);
+}
+
+/** Run a task when the browser is idle after the first picture. */
+export function afterPicture(task: () => unknown): void {
+  const whenIdle = () => {
+    if (typeof requestIdleCallback === 'function') requestIdleCallback(task, { timeout: idleMs });
+    else setTimeout(task);
+  };
+  if (isOver) whenIdle();
+  else waiting.add(whenIdle);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Notices answers that the address brings from another device. */
+
+import { useEffect, useState } from 'react';
+import { answersMark } from '../navigation/place.ts';
+
+/** The part of the address from `#` on if it brings answers, otherwise null; and a function that removes it. */
+export function useBrought(): readonly [string | null, () => void] {
+  // The page's own address soon leaves out this part, so it is kept here.
+  const [hash, setHash] = useState(() => location.hash);
+  useEffect(() => {
+    const look = () => setHash(location.hash);
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, []);
+  const remove = () => {
+    setHash('');
+    history.replaceState(history.state, '', location.pathname + location.search);
+  };
+  return [hash.startsWith(answersMark) ? hash : null, remove];
+}
