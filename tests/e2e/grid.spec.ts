@@ -130,6 +130,8 @@ test('a prediction over a grid is answered point by point, in a folder', async (
   await expect(card.getByTestId('predict-curve')).toHaveCount(0);
   await card.getByRole('button', { name: 'fewer than 50' }).click();
   const chart = card.getByTestId('predict-curve');
+  // The card alone shows the curve, so that nothing tells the answer before it is reached.
+  await expect(page.getByTestId('grid-visits')).toHaveCount(0);
   const seen = new Set<number>();
   await expect
     .poll(async () => {

@@ -131,6 +131,11 @@ function offersChange(page: LessonModel): boolean {
   return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
 }
 
+/** Whether the card of the step's prediction shows the curve that answers it. */
+function hasCurveInStory({ guess }: LessonModel): boolean {
+  return guess.prediction?.crossing != null && (guess.guess !== null || guess.revealed);
+}
+
 function hasKnobs({ scene, place }: LessonModel): boolean {
   return scene.show.includes('knobs') !== place.panes.includes('knobs');
 }
@@ -242,6 +247,7 @@ export function LessonPage({ page }: LessonPageProps) {
       recorded={page.recorded}
       known={known}
       spoils={spoils}
+      curveInStory={hasCurveInStory(page)}
       measured={tableFor(measured, lesson, scene, actions.knobs)}
       blocked={
         actions.running ? t('A live run is going on; measuring would disturb it.') : actions.blocked

@@ -46,6 +46,8 @@ interface Props {
   /** Whether a part of this column would answer a later step's question. */
   readonly spoils: Spoils;
   readonly theme: Theme;
+  /** Whether the card of the step's prediction shows the curve, point by point. */
+  readonly curveInStory: boolean;
   readonly measured: MeasuredMessage | null;
   readonly blocked: string;
   readonly onMeasure: () => void;
@@ -158,7 +160,7 @@ function Evidence(props: Props) {
           onMeasure={props.onMeasure}
         />
       )}
-      {shows('grid') && <Grids {...props} />}
+      {shows('grid') && !props.curveInStory && <Grids {...props} />}
       {own.filter(shows).map((only) => (
         <ViewPanels key={only} {...{ lesson, scene, index, recorded, theme, onKnob, only }} />
       ))}

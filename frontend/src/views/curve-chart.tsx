@@ -103,7 +103,7 @@ export function CurveChart(props: Props) {
             </text>
           </g>
         ))}
-        {apart(values, across.step()).map((value) => (
+        {apart(values, across.step(), props.answer ?? null).map((value) => (
           <text
             key={value}
             x={x(value)}
@@ -182,16 +182,26 @@ export function CurveChart(props: Props) {
   );
 }
 
-/** The values whose labels fit beside each other. The last one always has a label. */
-export function apart(values: readonly number[], step: number): readonly number[] {
-  let left = Number.POSITIVE_INFINITY;
-  return values.toReversed().filter((value, i) => {
-    const middle = -i * step;
-    const half = (formatCount(value).length * small) / 2;
-    if (middle + half > left - 1) return false;
-    left = middle - half;
-    return true;
-  });
+/**
+ * The values whose labels fit beside each other, in order.
+ *
+ * @param step distance of two values, px
+ * @param first a value that has a label before all others; the last value comes next
+ */
+export function apart(
+  values: readonly number[],
+  step: number,
+  first: number | null = null,
+): readonly number[] {
+  const half = (value: number) => (formatCount(value).length * small) / 2;
+  const chosen: number[] = [];
+  const others = values.toReversed();
+  for (const value of first === null ? others : [first, ...others]) {
+    const clear = (other: number) =>
+      Math.abs(values.indexOf(value) - values.indexOf(other)) * step > half(value) + half(other);
+    if (chosen.every(clear)) chosen.push(value);
+  }
+  return chosen.sort((a, b) => a - b);
 }
 
 function Upright({

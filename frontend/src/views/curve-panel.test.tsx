@@ -111,6 +111,7 @@ test('a host that measured all leaves nothing missing, and has its name', () => 
 });
 
 test('labels of the axis stand apart, and the last value always has one', () => {
-  expect(apart([1, 2, 3], 20)).toEqual([3, 2, 1]);
-  expect(apart([512, 1024, 2048, 3200], 24)).toEqual([3200, 1024]);
+  expect(apart([1, 2, 3], 20)).toEqual([1, 2, 3]);
+  expect(apart([512, 1024, 2048, 3200], 24)).toEqual([1024, 3200]);
+  expect(apart([512, 1024, 2048, 3200], 24, 2048)).toEqual([512, 2048]);
 });

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import KernelError
-from duet.cli import building, entry, record, recorded_table
-from duet.cli.record import GUEST_S, Pace, guest_runs
+from duet.cli import building, entry, recorded_table, recording
 from duet.cli.record_all import find_items
+from duet.cli.recording import GUEST_S, Pace, guest_runs
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.server import recorded_items
@@ -60,7 +60,7 @@ def made(without_cells: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setattr(recorded_items, "_stale", stale)
     for name in ("recordings_of", "tables_of"):
         monkeypatch.setattr(recorded_items, name, fresh(getattr(recorded_items, name)))
-    monkeypatch.setattr(record, "record_run", record_run)
+    monkeypatch.setattr(recording, "record_run", record_run)
     monkeypatch.setattr(recorded_table, "record_table", record_table)
     monkeypatch.setattr(building, "build_missing", lambda *_: None)
     monkeypatch.setenv("DUET_CACHE", str(tmp_path))

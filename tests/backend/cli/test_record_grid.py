@@ -18,7 +18,7 @@ import pytest
 from duet import runs, session
 from duet.base.errors import InfraError, KernelError
 from duet.bundle import Manifest, Record, open_bundle
-from duet.cli import building, entry, record
+from duet.cli import building, entry, recording
 from duet.cli.record_grid import curve_value
 from duet.kernels import KernelSettings
 from duet.lessons.grid import cells_of
@@ -104,7 +104,7 @@ def recorder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
     template = tmp_path / "template.duet"
     template.write_bytes(cell_file(folder, CELLS[0]).read_bytes())
     made = Recorder(template)
-    monkeypatch.setattr(record, "record_run", made)
+    monkeypatch.setattr(recording, "record_run", made)
     monkeypatch.setattr(building, "build_missing", lambda *_: None)
     monkeypatch.setenv("DUET_CACHE", str(tmp_path / "cache"))
     return made
@@ -491,7 +491,7 @@ def test_a_lane_is_refused_before_a_file_is_written(
 
     for arm in cell.arms:
         guests[arm] = lane(arm, SAID, transcript=Transcribed())
-    made = record.record_run(spec, path, None, KernelSettings.default(), refuse=refuse)
+    made = recording.record_run(spec, path, None, KernelSettings.default(), refuse=refuse)
     if wrong is None:
         assert list(run_async(made)[0]) == seen == list(cell.arms)
         assert path.read_bytes() == b"written"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import json
@@ -26,7 +27,8 @@ from duet.cli.entry import main
 from duet.cli.export import plain_name, read_shot
 from duet.export import pictures, site
 from duet.export.pictures import Shot
-from duet.lessons.load import LessonFolder, load
+from duet.lessons.load import LessonFolder, load, slugs
+from duet.server.recordings import ChosenRecordings
 from duet.stream.packets import differences, small
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
@@ -446,3 +448,15 @@ def test_an_address_says_where_a_picture_looks() -> None:
     assert query == (
         f"?lesson={SLUG}&step=ticks&lang=en&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"
     )
+
+
+# Each cell is decoded.
+@pytest.mark.nightly
+@pytest.mark.parametrize("slug", slugs())
+def test_the_cells_of_each_lesson_fit_into_a_site(slug: str) -> None:
+    folder = load(slug)
+    cells = {path.stem: path for path in folder.cells()}
+    assert cells
+    sent = asyncio.run(site.site_packets(slug, ChosenRecordings(slug, cells)))
+    sizes = [len(site.encode_packets(packets)) for packets in sent.runs.values()]
+    assert len(sizes) == len(cells) and sum(sizes) <= site.GRID_BYTES

@@ -17,7 +17,7 @@ from duet.cli.options import Json
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.record import Pace
+    from duet.cli.recording import Pace
     from duet.kernels import KernelSettings
     from duet.lessons.grid import Cell
     from duet.lessons.load import LessonFolder
@@ -70,7 +70,7 @@ def record_all(
     """
     from duet.cli.building import build_missing
     from duet.cli.measuring import INTERRUPTED, interruptible
-    from duet.cli.record import Pace
+    from duet.cli.recording import Pace
     from duet.kernels import KernelSettings
     from duet.kernels.arms import arm_spec
     from duet.lessons import load as lessons
@@ -201,9 +201,9 @@ async def record_item(item: Item, kernels: KernelSettings) -> None:
     Raises:
         DuetError: a lane failed, or the file cannot be written. The old file is then kept.
     """
-    from duet.cli.record import record_run
     from duet.cli.record_grid import record_cell
     from duet.cli.recorded_table import record_table
+    from duet.cli.recording import record_run
     from duet.lessons import load as lessons
     from duet.server.recorded_items import checked_params
     from duet.session import RunSpec

@@ -107,7 +107,7 @@ async def _record(
 ) -> None:
     """Record cells one after another. A cell that fails is named, and the next one is recorded."""
     from duet.base.clock import format_duration
-    from duet.cli.record import GUEST_S
+    from duet.cli.recording import GUEST_S
 
     began = time.monotonic()
     for number, cell in enumerate(todo):
@@ -130,7 +130,7 @@ async def record_cell(folder: LessonFolder, cell: Cell, kernels: KernelSettings)
     Raises:
         DuetError: a lane failed, lost events or printed no number, or a file cannot be written.
     """
-    from duet.cli.record import record_run
+    from duet.cli.recording import record_run
     from duet.lessons.grid import CELLS
     from duet.lessons.load import cpus
     from duet.session import RunSpec, contention_bound, lesson_shift

@@ -277,7 +277,7 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
 
 def _again(bundle: Bundle, spec: RunSpec, kernels: KernelSettings, out: Path | None) -> Bundle:
     from duet.bundle import open_bundle
-    from duet.cli.record import record_run
+    from duet.cli.recording import record_run
 
     manifest = bundle.manifest
     with tempfile.TemporaryDirectory(prefix="duet-reproduce-") as scratch:

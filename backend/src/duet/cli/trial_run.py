@@ -18,8 +18,8 @@ from duet.cli.measure.args import MeasureArgs, read_plan
 from duet.cli.measure.run import refuse_nothing
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import note
-from duet.cli.record import record_run
 from duet.cli.recorded_table import store_table
+from duet.cli.recording import record_run
 from duet.cli.trial import TriedArm, TriedPatch, TriedSource, TryResult
 from duet.kernels import ArmSpec, KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
