@@ -264,6 +264,12 @@ describe('a knob that was turned', () => {
     expect(page.place.run).toBe('one');
     turned(page, 5);
     expect(page.place).toMatchObject({ run: null, moment: null, knobs: { hogs: 5 } });
+    // Another choice of lanes is the same run.
+    const here = knobsAt(lesson, step(), { knobs: null, clock: null, workload: null });
+    const lanes = { ...here, arms: ['srcu'] };
+    expect(toKnobs(lesson, step(), here, lanes, shownRun(one, 'recorded', 1))).not.toHaveProperty(
+      'run',
+    );
     const live = shownRun('live-1', 'live', 1);
     const now = knobsAt(lesson, step(), page.place);
     expect(toKnobs(lesson, step(), now, now, live)).not.toHaveProperty('run');

@@ -542,10 +542,11 @@ export function toKnobs(
           ...onClock(lesson, scene, { ...requested, clock: now.clock }, requested.clock),
         };
   const changed = next.arms.join() === now.arms.join() ? {} : { arms: next.arms };
-  // A recorded run gives way to the recorded run of the new values. A live or saved run stays: it is the viewer's own.
+  // A recorded run gives way to the recorded run of other values. A live or saved run stays: it is the viewer's own.
   const recorded = run?.source === 'recorded' && !isSavedRun(run.run_id);
-  const gives = recorded && runOf(lesson, next) !== null ? toNewRun : {};
-  return { ...gives, ...changed, ...knobPlace(lesson, scene, next) };
+  const found = recorded ? runOf(lesson, next) : null;
+  const other = found !== null && recordingId(lesson, found) !== run?.run_id;
+  return { ...(other ? toNewRun : {}), ...changed, ...knobPlace(lesson, scene, next) };
 }
 
 /** Show the recorded run of a cell, with the knobs of that cell. */

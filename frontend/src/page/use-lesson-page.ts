@@ -392,7 +392,7 @@ interface Given {
   readonly go: Go;
 }
 
-/** @param onBegin called when a run with these knobs has been requested */
+/** @param onBegin called when the page leaves the run on the stage for another one that the viewer wants */
 function useRunActions(
   { lesson, scene, arms, place, go }: Given,
   { run, pending, control, runs, connection, hello, commands }: Server,
@@ -421,7 +421,11 @@ function useRunActions(
   const letGo = () => go(toNewRun, 'replace');
   /** Where no guest can run, the values of a knob that are recorded; otherwise null. */
   const values = hello?.live === false ? (name: string) => valuesOf(lesson, knobs, name) : null;
-  const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested, run), 'replace');
+  const turn = (requested: Knobs) => {
+    const change = toKnobs(lesson, scene, knobs, requested, run);
+    if ('run' in change) onBegin();
+    go(change, 'replace');
+  };
   return {
     knobs,
     /** The knobs from the address, without the arms on the stage. */
