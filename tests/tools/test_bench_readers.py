@@ -12,7 +12,7 @@ import pytest
 
 from duet.base.errors import InfraError, InputError
 from duet.export.browser import NAMES
-from tools.bench import readers
+from tools.bench import proxy, readers
 from tools.bench.proxy import NGINX, free_port
 from tools.bench.readers import Asked, Crowd, Log, Picture, Plan, Request
 
@@ -156,6 +156,6 @@ def test_a_folder_that_is_no_site(tmp_path: Path) -> None:
 
 
 def test_nginx_is_missing(site: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "NGINX", None)
+    monkeypatch.setattr(proxy, "NGINX", None)
     with pytest.raises(InfraError, match=r"nginx is not installed\."):
         run_async(readers.measure(site, 1, 1, 1.0, False, True))

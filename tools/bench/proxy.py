@@ -66,8 +66,6 @@ def nginx(
     Raises:
         InfraError: nginx is not installed, or does not start.
     """
-    if NGINX is None:
-        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install nginx.")
     several = len(upstreams) > 1
     names = ("10.0.0.1:8642", "10.0.0.2:8642") if several else ("127.0.0.1:8642",)
     text = (SHIPPED_SEVERAL if several else SHIPPED).read_text()
@@ -80,6 +78,21 @@ def nginx(
     ):
         assert text.count(shipped) == 1, shipped
         text = text.replace(shipped, here)
+    with running(folder, text, port, connections) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(
+    folder: Path, text: str, port: int, connections: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start nginx with the text of a `server` block, and wait until it listens.
+
+    Raises:
+        InfraError: nginx is not installed, or does not start.
+    """
+    if NGINX is None:
+        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install nginx.")
     (folder / "duet.conf").write_text(text)
     # If root starts nginx, its worker usually runs as the user nobody, who cannot open this folder.
     user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import getpass
 import gzip
 import itertools
 import json
@@ -34,7 +33,7 @@ from duet.cli.output import emit, note
 from duet.cli.server_process import allow_files
 from duet.export.browser import FLAGS, find_chromium
 from tools.bench.link_measured import cost_s
-from tools.bench.proxy import END_S, NGINX, WHOLE, free_port, until_open
+from tools.bench.proxy import END_S, free_port, running
 from tools.bench.results import PageVisit, ReadersResult
 
 CONNECTIONS: Final = 6
@@ -133,8 +132,8 @@ async def measure(
 # nginx, with the configuration for exported sites.
 
 LOG: Final = "access.log"
-HASHED: Final = r"-(?=[\w-]*[0-9A-Z])[\w-]{8,10}\.(js|css|woff2)$"
-"""Names that end with a hash of the content. Vite's has 8 characters, the export's has 10."""
+HASHED: Final = r"-[0-9a-f]{10}\.(js|css|woff2)$"
+"""Names that end with a hash of the content."""
 SITE: Final = """log_format readers escape=none
 	'$status $bytes_sent $request_time $msec $sent_http_etag $request_uri';
 server {{
@@ -173,23 +172,10 @@ def site_nginx(
     Raises:
         InfraError: nginx is not installed, or does not start.
     """
-    if NGINX is None:
-        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install nginx.")
     words = {"port": port, "site": site, "log": home / LOG, "hashed": HASHED}
-    (home / "duet.conf").write_text(SITE.format(static="on" if static else "off", **words))
-    user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
-    limits = {"connections": connections, "files": 2 * connections + 64}
-    (home / "nginx.conf").write_text(WHOLE.format(folder=home, user=user, **limits))
-    command = [NGINX, "-p", str(home), "-c", str(home / "nginx.conf"), "-e", f"{home}/start.log"]
-    with subprocess.Popen(command) as process:
-        try:
-            until_open(port, process)
-            yield process
-        finally:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(END_S)
-            process.kill()
+    text = SITE.format(static="on" if static else "off", **words)
+    with running(home, text, port, connections) as process:
+        yield process
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,18 @@
 /** The curves of a lesson's grids: one number of each recorded run over a knob. A point opens its run. */
 
 import { t } from '../base/lang/t.ts';
-import { formatCount, formatFigure } from '../base/units.ts';
+import { formatFigure } from '../base/units.ts';
 import { type GridPoint, gridsOf, pointsOf } from '../derive/grid.ts';
 import { armTitle, list } from '../derive/words.ts';
-import type { Grid, GridCell, Lesson, Scene } from '../protocol/lesson.ts';
+import type {
+  Grid,
+  GridCell,
+  GridCurve as GridCurveFacts,
+  Lesson,
+  Scene,
+} from '../protocol/lesson.ts';
 import { evidenceName } from '../ui/words.ts';
-import { CurveChart, CurveMark } from '../views/curve-chart.tsx';
+import { CurveChart, CurveFigures } from '../views/curve-chart.tsx';
 import './grid-panel.css';
 
 interface CurveProps {
@@ -32,13 +38,10 @@ export function GridCurve(props: CurveProps & { readonly all: readonly GridPoint
   const numbers = all.flatMap(({ of, measured }) => [...of, ...measured]);
   return (
     <CurveChart
-      over={lesson.params[curve.over]?.title ?? curve.over}
+      {...sharedOf({ lesson, grid, points, shown }, curve)}
       unit={curve.title}
       values={all.map(({ value }) => value)}
       most={Math.max(...numbers.map((one) => one ?? 0), 0) || 1}
-      arms={grid.arms.map((arm) => armTitle(lesson, { arm }))}
-      points={points.map(({ value, of, measured }) => ({ value, of, medians: measured }))}
-      here={points.find(({ cell }) => cell.name === shown)?.value ?? null}
       answer={props.answer ?? null}
       title={props.title ?? true}
       onValue={(value) => {
@@ -49,45 +52,21 @@ export function GridCurve(props: CurveProps & { readonly all: readonly GridPoint
   );
 }
 
-function ratioWords(ratio: number): string {
-  return formatFigure(Number(ratio.toPrecision(2)));
+/** What chart and table of a curve have in common. */
+function sharedOf(
+  { lesson, grid, points, shown }: Pick<CurveProps, 'lesson' | 'grid' | 'points' | 'shown'>,
+  { over }: GridCurveFacts,
+) {
+  return {
+    over: lesson.params[over]?.title ?? over,
+    arms: grid.arms.map((arm) => armTitle(lesson, { arm })),
+    points: points.map(({ value, of, measured }) => ({ value, of, medians: measured })),
+    here: points.find(({ cell }) => cell.name === shown)?.value ?? null,
+  };
 }
 
-/** The numbers of a curve as a table. Each number is followed by its ratio to that of the first arm. */
-function Figures({ lesson, grid, curve, points, shown }: CurveProps) {
-  const over = grid.curves[curve]?.over ?? '';
-  return (
-    <table className="table small" data-testid="grid-table">
-      <thead>
-        <tr>
-          <th scope="col">{lesson.params[over]?.title ?? over}</th>
-          {grid.arms.map((arm, n) => (
-            <th key={arm} scope="col" className="right">
-              <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-                <CurveMark arm={n} x={6} y={6} />
-              </svg>{' '}
-              {armTitle(lesson, { arm })}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {points.map(({ value, cell, of }) => (
-          <tr key={value} aria-current={cell.name === shown || undefined}>
-            <th scope="row">{formatCount(value)}</th>
-            {of.map((number, n) => (
-              <td key={grid.arms[n]} className="right">
-                {number === null ? '–' : formatFigure(number)}
-                {n > 0 && number !== null && of[0] ? (
-                  <span className="quiet"> {`×${ratioWords(number / of[0])}`}</span>
-                ) : null}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+function ratioWords(ratio: number): string {
+  return formatFigure(Number(ratio.toPrecision(2)));
 }
 
 /** Says what the points are, when and where they were recorded, and which other knobs they share. */
@@ -136,7 +115,8 @@ interface PanelProps {
 /** All curves of the grids that have the workload of the step. */
 export function GridPanel({ lesson, scene, params, shown, onCell }: PanelProps) {
   return gridsOf(lesson, scene).map(([name, grid]) =>
-    Object.entries(grid.curves).map(([curve, { title }]) => {
+    Object.entries(grid.curves).map(([curve, facts]) => {
+      const { title } = facts;
       const points = pointsOf(lesson, name, grid, curve, params);
       const given = { lesson, grid, curve, points, shown, onCell };
       return (
@@ -151,7 +131,7 @@ export function GridPanel({ lesson, scene, params, shown, onCell }: PanelProps) 
             <span className="evidence">{`${evidenceName('counted')}${t(', recorded')}`}</span>
           </h3>
           <GridCurve {...given} all={points} title={false} />
-          <Figures {...given} />
+          <CurveFigures {...sharedOf(given, facts)} ratioWords={ratioWords} testId="grid-table" />
           <GridNote {...given} />
         </section>
       );

@@ -21,7 +21,7 @@ interface MarkProps {
 }
 
 /** The mark of an arm, for charts and for the heads of their tables. */
-export function CurveMark({ arm, x, y }: MarkProps) {
+function CurveMark({ arm, x, y }: MarkProps) {
   const fill = inks[arm % inks.length];
   if (arm % 3 === 0) return <circle cx={x} cy={y} r={4} fill={fill} />;
   if (arm % 3 === 1)
@@ -41,6 +41,53 @@ export interface ChartPoint {
   readonly of: readonly (number | null)[];
   /** Medians of untraced runs, which are drawn beside the line. */
   readonly medians?: readonly (number | null)[];
+}
+
+interface FiguresProps {
+  readonly over: string;
+  readonly arms: readonly string[];
+  readonly points: readonly ChartPoint[];
+  /** Formats the ratio of a number to that of the first arm. */
+  readonly ratioWords: (ratio: number) => string;
+  /** The value whose run is on the stage. */
+  readonly here?: number | null;
+  readonly testId: string;
+}
+
+/** The numbers of a chart as a table. Each number is followed by its ratio to that of the first arm. */
+export function CurveFigures({ over, arms, points, ratioWords, here, testId }: FiguresProps) {
+  return (
+    <table className="table small" data-testid={testId}>
+      <thead>
+        <tr>
+          <th scope="col">{over}</th>
+          {arms.map((arm, n) => (
+            <th key={arm} scope="col" className="right">
+              <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+                <CurveMark arm={n} x={6} y={6} />
+              </svg>{' '}
+              {arm}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {points.map(({ value, of }) => (
+          <tr key={value} aria-current={value === here || undefined}>
+            <th scope="row">{formatCount(value)}</th>
+            {of.map((number, n) => (
+              <td key={arms[n]} className="right">
+                {number === null ? '–' : formatFigure(number)}
+                {n > 0 && number !== null && of[0] ? (
+                  <span className="quiet"> {`×${ratioWords(number / of[0])}`}</span>
+                ) : null}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
 interface Props {

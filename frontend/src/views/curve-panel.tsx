@@ -5,12 +5,12 @@
  */
 
 import { rich, t } from '../base/lang/t.ts';
-import { formatCount, formatFigure } from '../base/units.ts';
+import { formatCount } from '../base/units.ts';
 import { medianOf } from '../derive/prediction.ts';
 import { armTitle, list } from '../derive/words.ts';
 import { type Curve, knobOf, type Lesson, type MeasuredTable } from '../protocol/lesson.ts';
 import type { Panel, PanelProps } from './contract.ts';
-import { CurveChart, CurveMark } from './curve-chart.tsx';
+import { CurveChart, CurveFigures } from './curve-chart.tsx';
 
 /** One measured point, with the median of each arm. The median is null if the arm was not measured. */
 interface CurvePoint {
@@ -93,54 +93,23 @@ interface ChartProps {
   readonly unit: string;
 }
 
+/** What chart and table of one host have in common. */
+function shared(lesson: Lesson, curve: Curve, host: HostCurve) {
+  return {
+    over: lesson.params[curve.over]?.title ?? curve.over,
+    arms: curve.arms.map((arm) => armTitle(lesson, { arm })),
+    points: host.points.map(({ value, medians }) => ({ value, of: medians })),
+  };
+}
+
 function Chart({ lesson, curve, host, most, unit }: ChartProps) {
   return (
     <CurveChart
-      over={lesson.params[curve.over]?.title ?? curve.over}
-      unit={unit}
+      {...shared(lesson, curve, host)}
+      {...{ unit, most }}
       values={curve.points.map((point) => point[curve.over] ?? 0)}
-      most={most}
-      arms={curve.arms.map((arm) => armTitle(lesson, { arm }))}
-      points={host.points.map(({ value, medians }) => ({ value, of: medians }))}
       missing={host.missing}
     />
-  );
-}
-
-/** A table of rates. Each rate is followed by its ratio to the rate of the first arm. */
-function Figures({ lesson, curve, host }: Pick<ChartProps, 'lesson' | 'curve' | 'host'>) {
-  return (
-    <table className="table small" data-testid="curve-table">
-      <thead>
-        <tr>
-          <th scope="col">{lesson.params[curve.over]?.title ?? curve.over}</th>
-          {curve.arms.map((arm, n) => (
-            <th key={arm} scope="col" className="right">
-              <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-                <CurveMark arm={n} x={6} y={6} />
-              </svg>{' '}
-              {armTitle(lesson, { arm })}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {host.points.map(({ value, medians: [base, ...others] }) => (
-          <tr key={value}>
-            <th scope="row">{formatCount(value)}</th>
-            <td className="right">{base == null ? '–' : formatFigure(base)}</td>
-            {others.map((median, n) => (
-              <td key={curve.arms[n + 1]} className="right">
-                {median === null ? '–' : formatFigure(median)}
-                {median !== null && base ? (
-                  <span className="quiet"> {`×${(median / base).toFixed(2)}`}</span>
-                ) : null}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 
@@ -193,7 +162,13 @@ export function curvePanel(name: string, title: string): Panel {
                   })}
             </p>
             <Chart {...{ lesson, curve, host, most, unit }} />
-            {host.points.length > 0 && <Figures {...{ lesson, curve, host }} />}
+            {host.points.length > 0 && (
+              <CurveFigures
+                {...shared(lesson, curve, host)}
+                ratioWords={(ratio) => ratio.toFixed(2)}
+                testId="curve-table"
+              />
+            )}
           </section>
         ))}
         <Missing {...{ lesson, curve }} values={unmeasured(curves)} />
