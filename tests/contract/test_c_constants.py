@@ -114,7 +114,9 @@ def test_widths_of_the_loops_columns(c_values: Values) -> None:
     """A column that is read with another width gives other numbers, and no error."""
     dtypes = {
         out: list(TABLES[out.name.lower()].values())
-        for out in (OutTable.SPANS, OutTable.OPS, OutTable.LINKS, OutTable.OPEN)
+        for out in (
+            *(OutTable.SPANS, OutTable.OPS, OutTable.LINKS, OutTable.OPEN, OutTable.POINTS),
+        )
     }
     (most,) = c_values([f"{LOOP}/reduce.h"], ["MAX_COLUMNS"])
     cells = [f"widths[{int(out)}][{place}]" for out in dtypes for place in range(most)]

@@ -70,8 +70,8 @@ class Target:
 TARGETS = (
     Target("pages", 65_536, (), (DUET / "decode",), "libtraceevent",
            leaks=False),
-    Target("reduce", 4_097, tuple(sorted((DUET / "session/loop").glob("*.c"))),
-           (DUET / "session/loop",)),
+    Target("reduce", 16_385, tuple(sorted((DUET / "session/loop").glob("*.c"))),
+           (DUET / "session/loop", DUET / "decode")),
     Target("agent", 8_192, tuple(IMAGES / "agent" / f for f in ("frame.c", "plan.c", "report.c")),
            (IMAGES / "agent",)),
     Target("scope", 4_096, (IMAGES / "microscope/functions.c",), (IMAGES / "microscope",)),

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 
+from duet.decode import Decoder
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
-from duet.session.merge import own_acts
+from duet.session.formats import format_words
 from duet.session.program import compile_program
 from duet.session.reduce import program_words
 from duet.wire.frames import FrameType
@@ -19,6 +21,8 @@ from tests.corpus.hostile_formats import EVENT, PRINT, printing
 PAGE = 4096
 PROGRAMS = (("02-grace-periods", "rwsem"), ("02-grace-periods", "srcu"),
             ("03-inode-recycling", "stock"))  # fmt: skip
+AS_PAGES = 128
+"""Flag of the first byte of an input of fuzz_reduce.c: pages follow."""
 
 
 def guest_files(of: Good) -> dict[str, bytes]:
@@ -52,7 +56,7 @@ def pages_seeds() -> list[bytes]:
 
 
 def reduce_seeds() -> list[bytes]:
-    """Return random events with mostly small numbers."""
+    """Return random events with mostly small numbers, and real pages."""
     noise = random.Random(3)
     found = []
     for number in range(12):
@@ -63,7 +67,8 @@ def reduce_seeds() -> list[bytes]:
             for _ in range(60)
         ]  # fmt: skip
         found.append(bytes([number % len(PROGRAMS)]) + b"".join(events))
-    return found
+    pages = [r.payload[:PAGE] for r in good().records if r.stream >= 0][:6]
+    return found + [bytes([AS_PAGES]) + one + other for one, other in itertools.pairwise(pages)]
 
 
 def agent_seeds() -> list[bytes]:
@@ -137,7 +142,8 @@ def _words(lesson: Lesson, arm: str) -> list[int]:
     program = compile_program(
         lesson, arm, workload, symbols, lambda text: ids.setdefault(text, len(ids))
     )
-    return program_words(program, own_acts())
+    events = Decoder(guest_files(good())).by_name
+    return program_words(program) + format_words(program, events, ())
 
 
 class _Symbols(dict[str, int]):

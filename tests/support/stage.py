@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.decode import CpuColumns, Decoder
+from duet.decode import Decoder
 from duet.lessons.schema import Lesson
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
@@ -87,8 +87,9 @@ class Stage:
             self.switch(at + 5, cpu, tid, 0, 1)
         self.start()
 
-    def columns(self, decoder: Decoder) -> list[CpuColumns]:
-        return [decoder.decode(cpu, buffer.take()) for cpu, buffer in enumerate(self.cpus)]
+    def pages(self) -> list[tuple[int, bytes]]:
+        """Return and remove the pages of each CPU."""
+        return [(cpu, buffer.take()) for cpu, buffer in enumerate(self.cpus)]
 
 
 def reducer(
@@ -96,7 +97,7 @@ def reducer(
 ) -> LaneReducer:
     workload = lesson.workloads["storm"]
     program = compile_program(lesson, arm, workload, SYMBOLS, decoder.string_id)
-    return LaneReducer(program, hogs, step_events)
+    return LaneReducer(program, decoder, hogs, step_events)
 
 
 class Outcome:
@@ -141,7 +142,8 @@ def play(
     """Decode and reduce a whole stage at once."""
     decoder = Decoder(FILES)
     lane = reducer(lesson, arm, decoder, hogs)
-    lane.feed(stage.columns(decoder))
+    for cpu, pages in stage.pages():
+        lane.feed(cpu, pages)
     outcome = Outcome(lesson)
     outcome.take(lane.finish())
     return outcome, lane

@@ -23,8 +23,6 @@ from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
 from duet.session.engine import LaneEngine, LaneSetup, Pages, StepRequest
 from duet.session.lane import run as parts
 from duet.session.lane.child import LaneChild, terms_of
-from duet.session.merge import Merger
-from duet.session.program import compile_program
 from duet.session.trouble import workload_figures
 from duet.wire import FrameType, ProtocolError, decode_frame, pack_frame
 from duet.wire.reader import RawFrame
@@ -247,19 +245,6 @@ def test_events_that_no_beat_covers_are_bounded(
     monkeypatch.setattr(budgets, "QUEUED_EVENTS", 40)
     with pytest.raises(InputError, match="more than 40 events wait for an agent BEAT"):
         engine.step(StepRequest(None, [], 0, final=False, drained=False))
-
-
-def test_events_that_wait_are_not_joined_at_every_step(lesson02: LessonFolder) -> None:
-    decoder = Decoder(FILES)
-    workload = lesson02.lesson.workloads["storm"]
-    program = compile_program(lesson02.lesson, "srcu", workload, SYMBOLS, decoder.string_id)
-    merger, (_, pages) = Merger(program), waiting(lesson02.lesson)
-    for _ in range(3):
-        merger.add(decoder.decode(0, pages[0][1]))
-        parts = len(merger._held)
-        assert merger.take_events(0, 1000) is None and len(merger._held) == parts
-    taken = merger.take_events(1 << 62, 10_000)
-    assert taken is not None and len(taken) == 3 * 53
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Play:
         self.outcome = Outcome(lesson)
 
     def feed(self, cpu: int, page: bytes) -> None:
-        self.lane.feed([self.decoder.decode(cpu, page)])
+        self.lane.feed(cpu, page)
 
     def advance(self, watermark_ns: int) -> None:
         while True:

@@ -6,9 +6,9 @@ Of events that make no sense, and of the lessons' recordings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from duet.base.settings import repo_root
 from duet.bundle import open_bundle
-from duet.decode import CpuColumns, Decoder
+from duet.decode import Decoder
 from duet.guests.types import CTL_STREAM
-from duet.lessons.load import LessonFolder, load
+from duet.lessons.load import load
 from duet.lessons.plan import workload_of
 from duet.session.lane.guest import MAX_CPU_PORTS
-from duet.session.program import Program, compile_program
+from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
-from duet.session.tables import Batch, Metrics
+from duet.session.tables import Batch
 from duet.wire import FrameReader, GuestFile, PageSplitter, decode_frame
 from tests.backend.session.slow.slow_reduce import LaneReducer as SlowReducer
 from tests.support.chaos import Chaos
@@ -37,17 +37,8 @@ TICK = 50
 """Pages of a recording that are fed before the next step."""
 
 
-class Reducer(Protocol):
-    """What both are."""
-
-    def feed(self, columns: Iterable[CpuColumns]) -> None: ...
-    def advance(self, watermark_ns: int) -> Reduction: ...
-    def finish(self, watermark_ns: int = 0, *, drained: bool = False) -> Reduction: ...
-    def metrics(self, events_lost: int) -> Metrics: ...
-
-
-def both(program: Program, hogs: int, step_events: int) -> tuple[Reducer, Reducer]:
-    return LaneReducer(program, hogs, step_events), SlowReducer(program, hogs, step_events)
+Tick = tuple[list[tuple[int, bytes]], int]
+"""Pages that arrive, each with its CPU, and the watermark after them."""
 
 
 def columns(batch: Batch) -> list[NDArray[np.generic]]:
@@ -70,31 +61,29 @@ def said(reducer: Any, step: Reduction) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def drive(reducer: Reducer, ticks: list[tuple[list[CpuColumns], int]]) -> Iterator[dict[str, Any]]:
-    """Each step, then the last ones; a reducer is asked again while it has more."""
-    for columns, watermark in ticks:
-        reducer.feed(columns)
-        while True:
-            step = reducer.advance(watermark)
-            yield said(reducer, step)
-            if not step.more:
-                break
+def steps(reducer: LaneReducer | SlowReducer, watermark: int, *, last: bool) -> Iterator[Any]:
+    """All steps up to a watermark, or to the end; a reducer is asked again while it has more."""
     while True:
-        step = reducer.finish(ticks[-1][1])
+        step = reducer.finish(watermark) if last else reducer.advance(watermark)
         yield said(reducer, step)
         if not step.more:
             return
 
 
-def hold(program: Program, hogs: int, step_events: int, ticks: list[Any]) -> int:
+def hold(fast: LaneReducer, slow: SlowReducer, decoder: Decoder, ticks: list[Tick]) -> int:
     """Compare step by step; how many spans there were."""
-    fast, slow = both(program, hogs, step_events)
     spans = 0
-    for number, (quick, sure) in enumerate(
-        zip(drive(fast, ticks), drive(slow, ticks), strict=True)
-    ):
-        assert quick == sure, f"step {number}"
-        spans += sum(batch[1] for batch in quick["batches"] if batch[0] == "spans")
+    for number, (pages, watermark) in enumerate([*ticks, ([], ticks[-1][1])]):
+        for cpu, part in pages:
+            fast.feed(cpu, part)
+        slow.feed([decoder.decode(cpu, part) for cpu, part in pages])
+        last = number == len(ticks)
+        both = zip(
+            steps(fast, watermark, last=last), steps(slow, watermark, last=last), strict=True
+        )
+        for quick, sure in both:
+            assert quick == sure, f"tick {number}"
+            spans += sum(batch[1] for batch in quick["batches"] if batch[0] == "spans")
     return spans
 
 
@@ -114,14 +103,13 @@ def test_events_without_sense_mean_the_same_to_both(
     storm = lesson.workloads["storm"]
     program = compile_program(lesson, arm, storm, SYMBOLS, decoder.string_id)
     stage = Chaos(seed, 40 * parts)
-    ticks = [(stage.columns(decoder), stage.base + min(stage.now))]
+    ticks = [(stage.pages(), stage.base + min(stage.now))]
     for _ in range(parts):
         for _ in range(60):
             stage.happens(stage.dice.randrange(2))
-        ticks.append(
-            (stage.columns(decoder), stage.base + min(stage.now) - stage.dice.randrange(3))
-        )
-    hold(program, hogs, step_events, ticks)
+        ticks.append((stage.pages(), stage.base + min(stage.now) - stage.dice.randrange(3)))
+    fast = LaneReducer(program, decoder, hogs, step_events)
+    hold(fast, SlowReducer(program, hogs, step_events), decoder, ticks)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parts[-3][:2]}-{path.stem}")
@@ -139,20 +127,22 @@ def test_a_recording_means_the_same_to_both(path: Path) -> None:
             elif stream == CTL_STREAM:
                 frames = (decode_frame(raw) for raw in reader.feed(payload))
                 files |= {f.name: f.content for f in frames if isinstance(f, GuestFile)}
-        spans = hold(*_of_recording(folder, bundle, entry, files, pages))
+        decoder = Decoder(files)
+        workload = workload_of(folder.lesson, bundle.manifest.workload)
+        program = compile_program(
+            folder.lesson, entry.name, workload, entry.symbols, decoder.string_id
+        )
+        fast = LaneReducer(program, decoder, 3)
+        spans = hold(fast, SlowReducer(program, 3), decoder, _ticks(files, pages))
         assert spans or folder.lesson.view != "gantt"
 
 
-def _of_recording(
-    folder: LessonFolder, bundle: Any, entry: Any, files: dict[str, bytes], pages: list[Any]
-) -> tuple[Program, int, int, list[Any]]:
-    lesson = folder.lesson
+def _ticks(files: dict[str, bytes], pages: list[tuple[int, bytes]]) -> list[Tick]:
     decoder = Decoder(files)
-    workload = workload_of(lesson, bundle.manifest.workload)
-    program = compile_program(lesson, entry.name, workload, entry.symbols, decoder.string_id)
-    ticks = []
+    ticks: list[Tick] = []
     for begin in range(0, len(pages), TICK):
-        columns = [decoder.decode(cpu, part) for cpu, part in pages[begin : begin + TICK] if part]
+        some = [(cpu, part) for cpu, part in pages[begin : begin + TICK] if part]
+        columns = [decoder.decode(cpu, part) for cpu, part in some]
         ends = [int(t.ts_ns[-1]) for c in columns for t in c.tables.values() if len(t)]
-        ticks.append((columns, max(ends) if begin + TICK >= len(pages) else min(ends)))
-    return program, 3, 25_000, ticks
+        ticks.append((some, max(ends) if begin + TICK >= len(pages) else min(ends)))
+    return ticks

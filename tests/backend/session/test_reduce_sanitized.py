@@ -32,7 +32,8 @@ def main() -> None:
         for arm in ("rwsem", "srcu", "srcu-delayed"):
             decoder = Decoder(FILES)
             lane = reducer(lesson, arm, decoder, seed % 4, step_events=7)
-            lane.feed(Chaos(seed, 400).columns(decoder))
+            for cpu, pages in Chaos(seed, 400).pages():
+                lane.feed(cpu, pages)
             while (step := lane.finish()).more:
                 spans += sum(batch.n for batch in step.batches)
     print(f"{spans} rows")
@@ -69,14 +70,14 @@ def test_the_sanitizers_see_a_write_beyond_a_table(flaw: str, tmp_path: Path) ->
     (tmp_path / "main.c").write_text(
         """#include "reduce.h"
         int main(void) {
-            const int64_t words[] = { 0, 1, 2, -1, 3, 0, 0, 0, 0 };
-            struct reduce *r = reduce_new(words, 9);
+            const int64_t words[] = { 0, 1, 2, -1, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            struct reduce *r = reduce_new(words, 15);
             r->began = 1;
             return emit(r, 1, 2, 0, 0, 0, 0, 1);
         }"""
     )
     sources = [str(tmp_path / "main.c"), *map(str, FOLDER.glob("*.c"))]
-    include = ["-I", str(tmp_path), "-include", str(tmp_path / "reduce.h")]
+    include = ["-I", str(FOLDER), "-include", str(tmp_path / "reduce.h")]
     binary = str(tmp_path / "flawed")
     command = ["cc", "-std=gnu11", *FLAGS, *SANITIZE, *include, *sources, "-o", binary]
     subprocess.run(command, check=True, timeout=TIMEOUT_S)

@@ -125,7 +125,8 @@ def test_states_are_the_truth_of_the_scheduler(seed: int, cpus: int, hogs: int, 
     made = world(seed, cpus, hogs, moves)
     decoder = Decoder(FILES)
     lane = reducer(lesson, "srcu", decoder)
-    lane.feed(made.stage.columns(decoder))
+    for cpu, pages in made.stage.pages():
+        lane.feed(cpu, pages)
     outcome = Outcome(lesson)
     outcome.take(lane.finish())
     assert outcome.spans("state") == sorted(made.truth, key=lambda s: (s[1], s[2], s[3]))
@@ -142,7 +143,8 @@ def test_any_cutting_gives_what_the_whole_gives(seed: int, cuts: list[int], step
     whole_decoder, cut_decoder = Decoder(FILES), Decoder(FILES)
     whole = reducer(lesson, "srcu", whole_decoder)
     piece = reducer(lesson, "srcu", cut_decoder, step_events=step)
-    whole.feed(whole_decoder.decode(cpu, p) for cpu, p in enumerate(pages))
+    for number, buffer in enumerate(pages):
+        whole.feed(number, buffer)
     once, often = Outcome(lesson), Outcome(lesson)
     once.take(whole.finish())
     dice = random.Random(seed)
@@ -150,7 +152,7 @@ def test_any_cutting_gives_what_the_whole_gives(seed: int, cuts: list[int], step
     marks = iter(sorted(cuts))
     while any(rest):
         cpu = dice.choice([c for c, left in enumerate(rest) if left])
-        piece.feed([cut_decoder.decode(cpu, rest[cpu].pop(0))])
+        piece.feed(cpu, rest[cpu].pop(0))
         # complete only up to the earliest page that is still missing
         firsts = [int.from_bytes(left[0][:8], "little") for left in rest if left]
         limit = min(firsts) - 1 if firsts else 1 << 60
@@ -190,5 +192,6 @@ def test_every_arm_of_the_lesson_compiles(arm: str, lesson02: LessonFolder) -> N
     made = world(1, 2, 3, 200)
     decoder = Decoder(FILES)
     lane = reducer(lesson02.lesson, arm, decoder)
-    lane.feed(made.stage.columns(decoder))
+    for cpu, pages in made.stage.pages():
+        lane.feed(cpu, pages)
     assert lane.finish().batches

@@ -15,7 +15,7 @@ from duet.decode.decoder import EventType, Field, FieldKind
 from duet.lessons.schema import Lesson
 from duet.session.engine import LaneSetup
 from duet.session.pipeline import LanePipeline
-from duet.session.tally import Tally, depths, outermost, pairs
+from duet.session.tally import Records, Tally, depths, outermost, pairs
 from tests.support import stage
 from tests.support.own_engine import OwnEngine
 
@@ -100,8 +100,47 @@ def columns(*rows: Row) -> list[CpuColumns]:
     return parts
 
 
-def tally(rows: list[Row], arm: str = "a", workload: str = "w", **metrics: Any) -> Tally:
-    one = Tally(lesson(**metrics), arm, workload, EVENTS)
+class Fed(Tally):
+    """A Tally and what its picks found, by numpy."""
+
+    def __init__(self, of: Lesson, arm: str = "a", workload: str = "w") -> None:
+        super().__init__(of, arm, workload, EVENTS)
+        self._parts: list[CpuColumns] = []
+
+    def feed(self, parts: list[CpuColumns]) -> None:
+        self._parts += parts
+
+    def _records(self, number: int) -> Records:
+        pick = self.picks[number]
+        found = []
+        for part in self._parts:
+            if (table := part.tables.get(pick.event)) is None:
+                continue
+            keep = np.ones(len(table), np.bool_)
+            for name, is_ in pick.where:
+                keep &= table.columns[name] == is_
+            value = table.columns[pick.value] if pick.value else table.seq
+            cpus = np.full(len(table), part.cpu, np.int64)
+            cells = (table.ts_ns, cpus, table.seq, table.pid.astype(np.int64), value)
+            found.append([column[keep] for column in cells])
+        empty = [np.empty(0, np.int64)] * 5
+        ts, cpu, seq, tid, value = (np.concatenate(c) for c in zip(empty, *found, strict=True))
+        return ts, cpu, seq, tid, value
+
+    def figures(self) -> dict[str, float]:
+        printed = [
+            (int(ts), part.cpu, int(seq), text.strip())
+            for part in self._parts
+            if (table := part.tables.get("ftrace/print")) is not None
+            for ts, seq, text in zip(
+                table.ts_ns, table.seq, table.columns["buf"].tolist(), strict=True
+            )
+        ]
+        return self.values(self._records, printed)
+
+
+def tally(rows: list[Row], arm: str = "a", workload: str = "w", **metrics: Any) -> Fed:
+    one = Fed(lesson(**metrics), arm, workload)
     one.feed(columns(*rows))
     return one
 
@@ -118,7 +157,7 @@ def visits(*times: int, cpu: int = 0, **fields: int) -> list[Row]:
 
 def test_events_are_counted_from_the_start_marker_on() -> None:
     rows = [*visits(-5), START, *visits(1, 2, 3)]
-    values = tally(rows, m={"event": "visit"}).values()
+    values = tally(rows, m={"event": "visit"}).figures()
     assert values == {"m": 3}
 
 
@@ -134,7 +173,7 @@ def test_where_and_field_choose_and_add() -> None:
         last={"event": "visit", "field": "big", "pick": "last"},
         mean={"event": "visit", "field": "n", "pick": "mean"},
         middle={"event": "visit", "field": "n", "pick": "p50"},
-    ).values()
+    ).figures()
     assert values == {
         "total": 16,
         "fives": 2,
@@ -154,7 +193,7 @@ def test_a_sum_is_exact_beyond_64_bits(numbers: list[int]) -> None:
         rows,
         m={"event": "visit", "field": "big"},
         top={"event": "visit", "field": "big", "pick": "max"},
-    ).values()
+    ).figures()
     assert values["m"] == sum(numbers)
     assert values.get("top") == (max(numbers) if numbers else None)
 
@@ -162,7 +201,7 @@ def test_a_sum_is_exact_beyond_64_bits(numbers: list[int]) -> None:
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20))
 def test_a_signed_sum_is_exact_too(numbers: list[int]) -> None:
     rows = [START, *(row for n in numbers for row in visits(1, n=n & (2**64 - 1)))]
-    assert tally(rows, m={"event": "visit", "field": "n"}).values()["m"] == sum(numbers)
+    assert tally(rows, m={"event": "visit", "field": "n"}).figures()["m"] == sum(numbers)
 
 
 def test_a_metric_of_other_arms_workloads_or_events_off_has_no_value() -> None:
@@ -177,7 +216,7 @@ def test_a_metric_of_other_arms_workloads_or_events_off_has_no_value() -> None:
         empty={"event": "visit", "field": "n", "where": {"n": 9}, "pick": "mean"},
         never={"event": "enter"},
     )
-    assert one.values() == {"never": 0}
+    assert one.figures() == {"never": 0}
     assert one.faults == {
         "silent": "its event was not enabled: off.",
         "on_b": "its event was not enabled: only-b.",
@@ -189,9 +228,9 @@ def test_a_metric_of_other_arms_workloads_or_events_off_has_no_value() -> None:
 
 def test_what_came_later_is_no_fault_any_more() -> None:
     one = tally([START], m={"event": "visit", "field": "n", "pick": "max"})
-    assert one.values() == {} and "m" in one.faults
+    assert one.figures() == {} and "m" in one.faults
     one.feed(columns(*visits(5, n=4)))
-    assert one.values() == {"m": 4} and one.faults == {}
+    assert one.figures() == {"m": 4} and one.faults == {}
 
 
 # phases
@@ -211,7 +250,7 @@ def test_a_phase_may_come_often() -> None:
         last={"event": "visit", "phase": "scan", "pick": "last"},
         least={"event": "visit", "phase": "scan", "pick": "min"},
         mean={"event": "visit", "phase": "scan", "pick": "mean"},
-    ).values()
+    ).figures()
     assert values == {"m": 3, "last": 1, "least": 0, "mean": 1.0}
 
 
@@ -220,19 +259,19 @@ def test_a_phase_holds_on_all_cpus_by_time_and_on_its_own_by_order() -> None:
     rows += visits(9, 10, 15, 20, 21, cpu=1)
     # On the marker's CPU the two inside count, though the times are equal; on CPU 1 what bears
     # the time of a marker comes behind it.
-    assert tally(rows, m={"event": "visit", "phase": "p"}).values() == {"m": 2 + 2}
+    assert tally(rows, m={"event": "visit", "phase": "p"}).figures() == {"m": 2 + 2}
 
 
 def test_starts_of_several_writers_nest_and_a_stray_end_is_nothing() -> None:
     rows = [START, mark(1, "p: end"), mark(2, "p: start"), mark(3, "p: start"), *visits(4)]
     rows += [mark(5, "p: end"), *visits(6), mark(7, "p: end"), *visits(8)]
     one = tally(rows, m={"event": "visit", "phase": "p"})
-    assert one.values() == {"m": 2}
+    assert one.figures() == {"m": 2}
 
 
 def test_a_phase_may_begin_with_the_start_marker() -> None:
     rows = [*visits(1), mark(2, "duet: start"), *visits(3), mark(4, "duet: end"), *visits(5)]
-    assert tally(rows, m={"event": "visit", "phase": "duet"}).values() == {"m": 1}
+    assert tally(rows, m={"event": "visit", "phase": "duet"}).figures() == {"m": 1}
 
 
 @pytest.mark.parametrize(
@@ -245,7 +284,7 @@ def test_a_phase_may_begin_with_the_start_marker() -> None:
 )
 def test_an_unfinished_phase_has_no_value(markers: list[Row], said: str) -> None:
     one = tally([START, *markers, *visits(5)], m={"event": "visit", "phase": "p"})
-    assert one.values() == {}
+    assert one.figures() == {}
     assert one.faults == {"m": said}
 
 
@@ -267,25 +306,25 @@ def test_spans_are_paired_per_thread() -> None:
         total={**SPAN, "pick": "sum"},
         first={**SPAN, "pick": "first"},
         most={**SPAN, "pick": "max"},
-    ).values()
+    ).figures()
     assert values == {"mean": 20.0, "total": 40, "first": 10, "most": 30}
 
 
 def test_a_recursion_counts_once_and_missing_halves_hide_nothing() -> None:
     rows = [START, *calls((1, ")", 1), (2, "(", 1), (3, "(", 1), (5, ")", 1), (12, ")", 1))]
     rows += calls((13, "(", 1), (20, "(", 1), (25, ")", 1))  # the return of 13 was lost
-    assert tally(rows, m={**SPAN, "pick": "sum"}).values() == {"m": 10 + 5}
+    assert tally(rows, m={**SPAN, "pick": "sum"}).figures() == {"m": 10 + 5}
 
 
 def test_a_span_belongs_to_the_phase_in_which_it_begins() -> None:
     rows = [START, *calls((1, "(", 1)), mark(2, "p: start"), *calls((3, ")", 1), (4, "(", 1))]
     rows += [mark(5, "p: end"), *calls((10, ")", 1))]
-    assert tally(rows, m={**SPAN, "phase": "p"}).values() == {"m": 6.0}
+    assert tally(rows, m={**SPAN, "phase": "p"}).figures() == {"m": 6.0}
 
 
 def test_without_spans_only_a_sum_has_a_value() -> None:
     one = tally([START], m=SPAN, total={**SPAN, "pick": "sum"})
-    assert one.values() == {"total": 0}
+    assert one.figures() == {"total": 0}
     assert one.faults == {"m": "none of its events occurred."}
 
 
@@ -298,19 +337,19 @@ def test_what_is_pending_is_begun_by_one_thread_and_ended_by_another() -> None:
     values = tally(
         rows, m=PENDING, least={**PENDING, "pick": "min"}, mean={**PENDING, "pick": "mean"}
     )
-    assert values.values() == {"m": 3, "least": 1, "mean": pytest.approx(12 / 7)}
+    assert values.figures() == {"m": 3, "least": 1, "mean": pytest.approx(12 / 7)}
 
 
 def test_what_began_before_a_phase_is_pending_in_it() -> None:
     rows = [START, *calls((1, "(", 1), (2, "(", 2)), mark(3, "p: start"), *calls((4, "(", 3))]
     rows += [mark(5, "p: end"), *calls((6, "(", 4), (7, "(", 5))]
-    assert tally(rows, m={**PENDING, "phase": "p"}).values() == {"m": 3}
+    assert tally(rows, m={**PENDING, "phase": "p"}).figures() == {"m": 3}
 
 
 def test_an_end_whose_begin_was_not_seen_takes_nothing_away() -> None:
     rows = [START, *calls((1, ")", 9), (2, ")", 9), (3, "(", 1))]
-    assert tally(rows, m=PENDING).values() == {"m": 1}
-    assert tally([START], m=PENDING).values() == {}
+    assert tally(rows, m=PENDING).figures() == {"m": 1}
+    assert tally([START], m=PENDING).figures() == {}
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, -1])), max_size=60)
@@ -348,15 +387,15 @@ def test_depth_never_falls_below_zero(steps: list[int]) -> None:
 @given(STEPS, st.integers(0, 60))
 def test_the_cut_between_feeds_changes_nothing(steps: list[tuple[int, int]], at: int) -> None:
     rows = calls(*((n, "(" if step > 0 else ")", tid) for n, (tid, step) in enumerate(steps)))
-    whole = tally([START, *rows], m={**SPAN, "pick": "sum"}).values()
-    parts = Tally(lesson(m={**SPAN, "pick": "sum"}), "a", "w", EVENTS)
+    whole = tally([START, *rows], m={**SPAN, "pick": "sum"}).figures()
+    parts = Fed(lesson(m={**SPAN, "pick": "sum"}))
     parts.feed(columns(START, *rows[:at]))
     late = [(*row[:2], *row[2:]) for row in rows[at:]]
     for part in columns(*late):
         for table in part.tables.values():
             table.seq[:] += 1000
         parts.feed([part])
-    assert parts.values() == whole
+    assert parts.figures() == whole
 
 
 # the pipeline of a lesson without kinds

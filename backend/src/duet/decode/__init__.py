@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 5: decode ring-buffer pages into numpy columns with libtraceevent. No I/O."""
+"""Stage 5: read formats with libtraceevent, and records of ring-buffer pages. No I/O.
+
+A lane reduces records as they are (session/loop); exports, and whoever looks at the events behind a
+mark, decode them into numpy columns (Decoder).
+"""
 
 from duet.decode.decoder import (
     CpuColumns,

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 5: decode ring-buffer pages into columns with libtraceevent.
+ * Stage 5: decode ring-buffer pages into columns.
  *
- * tep_parse_event() parses formats, and kbuffer_* reads pages. This file first
- * checks bounds, because recordings are untrusted but the library trusts its
- * input. Then it copies fields into columns. Python calls these functions
- * through ctypes, without the interpreter lock.
+ * tep_parse_event() of libtraceevent parses formats, and pages.h walks over the
+ * records, whose fields this file copies into columns. Recordings are untrusted,
+ * but the library trusts its input, so bounds are checked first. Python calls
+ * these functions through ctypes, without the interpreter lock.
  *
  * A struct duet is not thread-safe.
  */
 #define _GNU_SOURCE /* memmem */
 #include <event-parse.h>
-#include <kbuffer.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,14 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_HEADER   16
-#define MISSED_EVENTS (1U << 31)
-#define MISSED_STORED (1U << 30)
-#define MAX_IDS	      65536
-#define MAX_TABLES    256
-#define MAX_FIELDS    48
-#define MAX_CPUS      64
-#define TEXT_WIDTH    256
+#include "pages.h"
+
+#define MAX_TABLES 256
+#define MAX_FIELDS 48
+#define TEXT_WIDTH 256
 
 enum kind { KIND_INT = 0, KIND_CHARS = 1, KIND_STRING = 2, KIND_TEXT = 3, KIND_LOC = 4 };
 
@@ -63,8 +59,6 @@ struct loss {
 struct duet {
 	int page_bytes;
 	struct tep_handle *tep;
-	struct kbuffer *kbuf;
-	unsigned char *scratch;
 	int ntables;
 	struct table *tables[MAX_TABLES];
 	short by_id[MAX_IDS];
@@ -74,7 +68,7 @@ struct duet {
 	long nlosses;
 	long losses_room;
 	struct loss *losses;
-	char error[512];
+	char error[ERROR_BYTES];
 };
 
 static int fail(struct duet *d, const char *form, ...)
@@ -87,22 +81,6 @@ static int fail(struct duet *d, const char *form, ...)
 	return -1;
 }
 
-static uint32_t u32(const unsigned char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64(const unsigned char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 void duet_free(struct duet *d);
 
 struct duet *duet_new(int page_bytes)
@@ -113,9 +91,7 @@ struct duet *duet_new(int page_bytes)
 		return NULL;
 	d->page_bytes = page_bytes;
 	d->tep = tep_alloc();
-	d->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
-	d->scratch = malloc(page_bytes);
-	if (!d->tep || !d->kbuf || !d->scratch) {
+	if (!d->tep) {
 		duet_free(d);
 		return NULL;
 	}
@@ -141,12 +117,9 @@ void duet_free(struct duet *d)
 		free(d->tables[t]->pid);
 		free(d->tables[t]);
 	}
-	if (d->kbuf)
-		kbuffer_free(d->kbuf);
 	if (d->tep)
 		tep_free(d->tep);
 	free(d->losses);
-	free(d->scratch);
 	free(d);
 }
 
@@ -157,7 +130,7 @@ const char *duet_error(const struct duet *d)
 
 /*
  * header_page contains the offsets of a page's length and data. Only the layout
- * for which kbuffer was set up is accepted: 64-bit commit, data at offset 16.
+ * that pages.h reads is accepted: 64-bit commit, data at offset 16.
  */
 int duet_header_page(struct duet *d, char *text, long bytes)
 {
@@ -325,8 +298,20 @@ int duet_nfields(const struct duet *d, int t)
 	return d->tables[t]->nfields;
 }
 
+/* Return the offset of common_pid in the event's records. */
+int duet_pid_offset(const struct duet *d, int t)
+{
+	return d->tables[t]->pid_offset;
+}
+
+/* Return the smallest size of the event's records, in bytes. */
+int duet_need(const struct duet *d, int t)
+{
+	return d->tables[t]->need;
+}
+
 const char *duet_field(const struct duet *d, int t, int f, int *kind, int *width, int *is_signed,
-		       int *size)
+		       int *size, int *offset)
 {
 	const struct field *field = &d->tables[t]->fields[f];
 
@@ -334,6 +319,7 @@ const char *duet_field(const struct duet *d, int t, int f, int *kind, int *width
 	*width = field->width;
 	*is_signed = field->is_signed;
 	*size = field->size;
+	*offset = field->offset;
 	return field->name;
 }
 
@@ -428,70 +414,6 @@ static int copy_record(struct duet *d, struct table *table, const unsigned char 
 	return 0;
 }
 
-/*
- * Return the lower 32 bits of a page's commit field, which contain the page's length and two
- * flags. The kernel adds the int (1 << 31) to a long, so all upper bits are set if events were
- * lost (ring_buffer_read_page() of 6.1).
- */
-static uint32_t commit_of(const unsigned char *page)
-{
-	return u32(page + 8);
-}
-
-/*
- * Check that every record of a page ends within the page, because kbuffer does not check this.
- * Set *size to the number of bytes with records, since a padding record without a length
- * ends the page early.
- */
-static int check_page(struct duet *d, const unsigned char *page, int cpu, long number, long *size)
-{
-	uint32_t commit = commit_of(page);
-	uint32_t used = commit & ~(MISSED_EVENTS | MISSED_STORED);
-	uint32_t most = d->page_bytes - PAGE_HEADER;
-	const unsigned char *first = page + PAGE_HEADER;
-	long at = 0, need;
-
-	if (used > most)
-		return fail(d, "page %ld of CPU %d says %u bytes, but a page holds %u", number, cpu,
-			    used, most);
-	if ((commit & MISSED_STORED) && used + 8 > most)
-		return fail(d, "page %ld of CPU %d has no room for its count of lost events",
-			    number, cpu);
-	while (at < (long)used) {
-		uint32_t head;
-		int type;
-
-		need = 4;
-		if (at + 4 <= (long)used) {
-			head = u32(first + at);
-			type = head & 31;
-			if (type == KBUFFER_TYPE_PADDING && !(head >> 5))
-				break;
-			if (type == 0 || type >= KBUFFER_TYPE_PADDING)
-				need = 8;
-			else
-				need = 4 + 4 * type;
-			if ((type == 0 || type == KBUFFER_TYPE_PADDING) && at + 8 <= (long)used) {
-				need = ((long)u32(first + at + 4) + 3) / 4 * 4;
-				if (need < 4)
-					return fail(d,
-						    "page %ld of CPU %d: an event at byte %ld has "
-						    "length 0",
-						    number, cpu, at + PAGE_HEADER);
-				need += 4;
-			}
-		}
-		if (at + need > (long)used)
-			return fail(
-				d,
-				"page %ld of CPU %d: the event at byte %ld lacks %ld of %ld bytes",
-				number, cpu, at + PAGE_HEADER, at + need - (long)used, need);
-		at += need;
-	}
-	*size = at;
-	return 0;
-}
-
 static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count, long page)
 {
 	if (d->nlosses == d->losses_room) {
@@ -507,70 +429,60 @@ static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count, lo
 	return 0;
 }
 
-static int decode_page(struct duet *d, int cpu, unsigned char *page, long number)
+static int decode_record(struct duet *d, const struct page *page, const unsigned char *record,
+			 int bytes)
 {
-	unsigned long long ts;
-	unsigned char *record;
-	int missed;
-	long size = 0;
+	const int cpu = page->cpu;
+	struct table *table;
+	uint16_t id;
 
-	if (check_page(d, page, cpu, number, &size))
-		return -1;
-	if ((commit_of(page) & ~(MISSED_EVENTS | MISSED_STORED)) != size) {
-		/* kbuffer would read a wrong number of lost events: report no number */
-		uint64_t commit = size;
-
-		if (commit_of(page) & MISSED_EVENTS)
-			commit |= MISSED_EVENTS;
-		memcpy(d->scratch, page, d->page_bytes);
-		memcpy(d->scratch + 8, &commit, sizeof(commit));
-		page = d->scratch;
+	if (bytes < 2)
+		return fail(d, "page %ld of CPU %d: an event of %d bytes has no type", page->number,
+			    cpu, bytes);
+	memcpy(&id, record, sizeof(id));
+	d->last_ts[cpu] = page->ts;
+	if (d->by_id[id] < 0) {
+		d->unknown[id]++;
+		d->seq[cpu]++;
+		return 0;
 	}
-	if (kbuffer_load_subbuffer(d->kbuf, page))
-		return fail(d, "page %ld of CPU %d could not be loaded", number, cpu);
-	missed = kbuffer_missed_events(d->kbuf);
-	record = kbuffer_read_event(d->kbuf, &ts);
-	if (missed && note_loss(d, d->last_ts[cpu], record ? ts : u64(page),
-				missed > 0 ? missed : -1, number))
+	table = d->tables[d->by_id[id]];
+	if (bytes < table->need)
+		return fail(d,
+			    "page %ld of CPU %d: event %d has %d bytes, but its format "
+			    "needs %d",
+			    page->number, cpu, id, bytes, table->need);
+	if (table->rows == table->room && grow(d, table))
 		return -1;
-	for (; record; record = kbuffer_next_event(d->kbuf, &ts)) {
-		int bytes = page + PAGE_HEADER + size - record;
-		struct table *table;
-		uint16_t id;
-		int own = kbuffer_event_size(d->kbuf);
-
-		if (own < bytes)
-			bytes = own;
-		if (bytes < 2)
-			return fail(d, "page %ld of CPU %d: an event of %d bytes has no type",
-				    number, cpu, bytes);
-		memcpy(&id, record, sizeof(id));
-		d->last_ts[cpu] = ts;
-		if (d->by_id[id] < 0) {
-			d->unknown[id]++;
-			d->seq[cpu]++;
-			continue;
-		}
-		table = d->tables[d->by_id[id]];
-		if (bytes < table->need)
-			return fail(d,
-				    "page %ld of CPU %d: event %d has %d bytes, but its format "
-				    "needs %d",
-				    number, cpu, id, bytes, table->need);
-		if (table->rows == table->room && grow(d, table))
-			return -1;
-		if (copy_record(d, table, record, bytes))
-			return -1;
-		table->ts[table->rows] = ts;
-		table->seq[table->rows] = d->seq[cpu]++;
-		memcpy(&table->pid[table->rows], record + table->pid_offset, 4);
-		table->rows++;
-	}
+	if (copy_record(d, table, record, bytes))
+		return -1;
+	table->ts[table->rows] = page->ts;
+	table->seq[table->rows] = d->seq[cpu]++;
+	memcpy(&table->pid[table->rows], record + table->pid_offset, 4);
+	table->rows++;
 	return 0;
 }
 
+static int decode_page(struct duet *d, int cpu, const unsigned char *bytes, long number)
+{
+	struct page page = {.cpu = cpu, .number = number, .error = d->error};
+	const unsigned char *record;
+	int size, found;
+
+	if (page_open(&page, bytes, d->page_bytes))
+		return -1;
+	found = page_next(&page, &record, &size);
+	if (page.missed &&
+	    note_loss(d, d->last_ts[cpu], found > 0 ? page.ts : u64(bytes), page.missed, number))
+		return -1;
+	for (; found > 0; found = page_next(&page, &record, &size))
+		if (decode_record(d, &page, record, size))
+			return -1;
+	return found;
+}
+
 /* Decode complete pages of one CPU and append rows to the tables; return 0, or -1 on error. */
-int duet_decode(struct duet *d, int cpu, unsigned char *pages, long count)
+int duet_decode(struct duet *d, int cpu, const unsigned char *pages, long count)
 {
 	long p;
 

@@ -23,6 +23,8 @@ from duet.base.native import compiled, load_library
 # ctypes bindings of _pages.c. ctypes releases the interpreter lock while these functions run.
 
 SOURCE = Path(__file__).with_name("_pages.c")
+PAGES = Path(__file__).with_name("pages.h")
+"""The walk over a page, which the reducer uses, too."""
 
 
 class Loss(ctypes.Structure):
@@ -46,7 +48,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "duet_add_event": (ctypes.c_int, [_HANDLE, *[ctypes.c_char_p] * 3, ctypes.c_long]),
     "duet_event_id": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
     "duet_nfields": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
-    "duet_field": (ctypes.c_char_p, [_HANDLE, ctypes.c_int, ctypes.c_int, *[_INT_OUT] * 4]),
+    "duet_field": (ctypes.c_char_p, [_HANDLE, ctypes.c_int, ctypes.c_int, *[_INT_OUT] * 5]),
+    "duet_pid_offset": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
+    "duet_need": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
     "duet_decode": (ctypes.c_int, [_HANDLE, ctypes.c_int, ctypes.c_char_p, ctypes.c_long]),
     "duet_rows": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
     "duet_column": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
@@ -58,7 +62,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 
 def ensure(flags: Sequence[str] = ()) -> Path:
     """Return the path of the decoder's library, and compile it if necessary."""
-    return compiled(SOURCE, "libtraceevent", flags=flags)
+    return compiled(SOURCE, "libtraceevent", rest=[PAGES], flags=flags)
 
 
 @cache
@@ -73,6 +77,7 @@ def library() -> ctypes.CDLL:
 
 # Interned strings. Events refer to strings by index or by kernel address.
 
+Ints = NDArray[np.int64]
 PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
 
 
@@ -100,6 +105,12 @@ class StringTable:
             self.texts.append(text)
         return self._ids[text]
 
+    def kernel_strings(self) -> tuple[NDArray[np.uint64], Ints]:
+        """Return the addresses of printk_formats, ascending, and the indices of their strings."""
+        known = sorted(self._by_address.items())
+        addresses = np.array([address for address, _ in known], np.uint64)
+        return addresses, np.array([self.id_of(text) for _, text in known], np.int64)
+
     def ids_at(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the index of the string at each address; unknown addresses become hex strings."""
         values, places = np.unique(addresses, return_inverse=True)
@@ -114,8 +125,6 @@ class StringTable:
 
 
 # Results of decoding: one table per event type, with one numpy column per field.
-
-Ints = NDArray[np.int64]
 
 
 class FieldKind(IntEnum):
@@ -140,6 +149,7 @@ class Field:
     Args:
         size: number of bytes in the record.
         width: number of bytes in the column.
+        offset: position in the record.
     """
 
     name: str
@@ -147,15 +157,23 @@ class Field:
     size: int
     signed: bool
     width: int
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One event type, from its format file in the guest's tracefs."""
+    """One event type, from its format file in the guest's tracefs.
+
+    Args:
+        pid_offset: position of the id of the thread that wrote the record.
+        need: smallest size of a record in bytes.
+    """
 
     name: str
     id: int
     fields: tuple[Field, ...]
+    pid_offset: int = 4
+    need: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +295,10 @@ class Decoder:
         finally:
             self._lib.duet_clear(self._handle)
 
+    def kernel_strings(self) -> tuple[NDArray[np.uint64], Ints]:
+        """Return the addresses of the kernel's strings, ascending, and their indices."""
+        return self._texts.kernel_strings()
+
     def string_id(self, text: str) -> int:
         """Return the index of a text in `strings`; add the text if it is new."""
         return self._texts.id_of(text)
@@ -314,7 +336,13 @@ class Decoder:
             assert table == len(found)
             number = int(self._lib.duet_event_id(self._handle, table))
             found.append(
-                EventType(f"{group}/{event}", number, fields_of(self._lib, self._handle, table))
+                EventType(
+                    f"{group}/{event}",
+                    number,
+                    fields_of(self._lib, self._handle, table),
+                    int(self._lib.duet_pid_offset(self._handle, table)),
+                    int(self._lib.duet_need(self._handle, table)),
+                )
             )
         return found
 
@@ -370,7 +398,7 @@ def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Fi
     """Return the columns of one event type, in the order of its format file."""
     fields = []
     for index in range(lib.duet_nfields(handle, table)):
-        kind, width, signed, size = (ctypes.c_int() for _ in range(4))
+        kind, width, signed, size, offset = (ctypes.c_int() for _ in range(5))
         name: bytes = lib.duet_field(
             handle,
             table,
@@ -379,6 +407,7 @@ def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Fi
             ctypes.byref(width),
             ctypes.byref(signed),
             ctypes.byref(size),
+            ctypes.byref(offset),
         )
         fields.append(
             Field(
@@ -387,6 +416,7 @@ def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Fi
                 size.value,
                 bool(signed.value),
                 width.value,
+                offset.value,
             )
         )
     return tuple(fields)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run lanes, and reduce their events to spans, operations, links and counts (stage 6)."""
+"""Run lanes, and reduce their pages to spans, operations, links and counts (stage 6)."""
 
 from duet.bundle.manifest import Record
 from duet.session.events import (

@@ -8,8 +8,8 @@ Only this module reads a guest's format files and pages. The host process tracks
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,45 +26,70 @@ from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
 from duet.session import reduce as reduce_binding
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, compile_program
-from duet.session.reduce import LaneReducer, Reduction
+from duet.session.reduce import Fed, LaneReducer, Reduction
 from duet.session.tables import Metrics
 from duet.session.tally import Tally
 from duet.wire.frames import PAGE_BYTES
 
-# The decoded records of a run, which are kept to show the events behind a mark. Bounded.
+# The pages of a run, which are kept to show the events behind a mark. Bounded.
 
 RawEvent = dict[str, JsonValue]
+DECODED_PARTS = 64
+"""Maximum number of parts of History whose columns are kept. Usual part: 0.04 s of a lane."""
+
+
+class _Part(NamedTuple):
+    """Pages of one CPU, and the times of their first and last event."""
+
+    number: int
+    first_ns: int
+    last_ns: int
+    cpu: int
+    pages: bytes
+    events: int
 
 
 class History:
-    """The newest decoded columns.
+    """The newest pages, which are decoded when somebody looks at their events.
 
     Args:
-        max_events: maximum number of events of all types. Each takes about 80 bytes.
+        max_events: maximum number of events of all types. Each takes about 45 bytes.
     """
 
     def __init__(self, max_events: int) -> None:
         self._max = max_events
-        self._parts: deque[tuple[int, int, CpuColumns]] = deque()
-        self._events = 0
+        self._parts: deque[_Part] = deque()
+        self._events = self._added = 0
         self._names: dict[int, str] = {}
+        self._columns: OrderedDict[int, CpuColumns] = OrderedDict()
         self.dropped = 0
         """Number of events dropped because of the bound."""
         self.decoder: Decoder | None = None
 
-    def add(self, columns: Iterable[CpuColumns]) -> None:
-        """Add columns, and drop the oldest columns if the bound is exceeded."""
-        for part in columns:
-            if not part.events:
-                continue
-            first = min(int(t.ts_ns[0]) for t in part.tables.values())
-            last = max(int(t.ts_ns[-1]) for t in part.tables.values())
-            self._parts.append((first, last, part))
-            self._events += part.events
+    def add(self, cpu: int, pages: bytes, fed: Fed) -> None:
+        """Add pages of one CPU, and drop the oldest pages if the bound is exceeded."""
+        if not fed.events:
+            return
+        self._parts.append(_Part(self._added, fed.first_ns, fed.last_ns, cpu, pages, fed.events))
+        self._added += 1
+        self._events += fed.events
         while self._events > self._max and len(self._parts) > 1:
-            _, _, oldest = self._parts.popleft()
+            oldest = self._parts.popleft()
             self._events -= oldest.events
             self.dropped += oldest.events
+
+    def _decoded(self, part: _Part) -> CpuColumns:
+        """Decode a part, or return its columns if it was decoded lately.
+
+        Sequence numbers begin anew in each part, but never decide between events of two parts of
+        one CPU, whose order is the order of the parts.
+        """
+        assert self.decoder is not None
+        found = self._columns.pop(part.number, None)
+        self._columns[part.number] = found or self.decoder.decode(part.cpu, part.pages)
+        while len(self._columns) > DECODED_PARTS:
+            self._columns.popitem(last=False)
+        return self._columns[part.number]
 
     def around(
         self,
@@ -82,27 +107,30 @@ class History:
             events: only these event types.
             cpu: only records that were written on this CPU.
         """
-        found: list[tuple[int, int, int, str, Table, int]] = []
-        wanted = [part for part in tuple(self._parts) if cpu is None or part[2].cpu == cpu]
-        parts = sorted(wanted, key=lambda p: _distance(p[0], p[1], at_ns))
-        for first, last, part in parts:
-            if len(found) >= n and _distance(first, last, at_ns) > found[n - 1][0]:
-                break
-            for name, table in part.tables.items():
+        found: list[_Found] = []
+        wanted = [part for part in tuple(self._parts) if cpu is None or part.cpu == cpu]
+        parts = sorted(wanted, key=lambda p: _distance(p.first_ns, p.last_ns, at_ns))
+        for part in parts:
+            if len(found) >= n:
+                farthest = abs(found[n - 1].ts_ns - at_ns)
+                if _distance(part.first_ns, part.last_ns, at_ns) > farthest:
+                    break
+            for name, table in self._decoded(part).tables.items():
                 if events is not None and name not in events:
                     continue
                 for place in _nearest(name, table, at_ns, n, tid):
+                    order = part.number, int(table.seq[place])
                     ts = int(table.ts_ns[place])
-                    found.append((abs(ts - at_ns), ts, part.cpu, name, table, place))
-            found.sort(key=lambda item: item[0])
+                    found.append(_Found(ts, part.cpu, order, name, table, place))
+            found.sort(key=lambda one: abs(one.ts_ns - at_ns))
             del found[n:]
-        found.sort(key=lambda item: (item[1], item[2], int(item[4].seq[item[5]])))
-        return [self._raw_event(ts, cpu, name, table, at) for _, ts, cpu, name, table, at in found]
+        found.sort(key=lambda one: one[:3])
+        return [self._raw_event(one) for one in found]
 
-    def _raw_event(self, ts: int, cpu: int, name: str, table: Table, place: int) -> RawEvent:
+    def _raw_event(self, found: _Found) -> RawEvent:
         assert self.decoder is not None
-        kind = self.decoder.by_name[name]
-        fields = self._fields(kind, table, place)
+        ts, cpu, _, name, table, place = found
+        fields = self._fields(self.decoder.by_name[name], table, place)
         tid = int(table.pid[place])
         task = self._task(name, fields, tid)
         return {"t_ns": ts, "cpu": cpu, "tid": tid, "task": task, "event": name, "fields": fields}
@@ -131,8 +159,8 @@ class History:
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:
-            for _, _, part in tuple(self._parts):
-                if table := part.tables.get(SWITCH_EVENT):
+            for part in tuple(self._parts):
+                if table := self._decoded(part).tables.get(SWITCH_EVENT):
                     pairs = zip(
                         table.columns["next_pid"].tolist(),
                         table.columns["next_comm"].tolist(),
@@ -140,6 +168,17 @@ class History:
                     )
                     self._names.update({t: c.decode(errors="replace") for t, c in pairs})
         return self._names.get(tid, "")
+
+
+class _Found(NamedTuple):
+    """A record of `History.around`, and where it stands among those with its time and CPU."""
+
+    ts_ns: int
+    cpu: int
+    order: tuple[int, int]
+    name: str
+    table: Table
+    place: int
 
 
 def _distance(first: int, last: int, at: int) -> int:
@@ -326,10 +365,9 @@ class LaneEngine:
                 return Reduction()
             self._begin(step.files or {})
         assert self._decoder and self._reducer and self._tally
-        columns = [self._decoder.decode(p.cpu, bytes(p.pages), p.complete) for p in step.pages]
-        self._reducer.feed(columns)
-        self._tally.feed(columns)
-        self._history.add(columns)
+        for part in step.pages:
+            pages = bytes(part.pages)
+            self._history.add(part.cpu, pages, self._reducer.feed(part.cpu, pages, part.complete))
         if step.final:
             return self._reducer.finish(step.watermark_ns, drained=step.drained)
         result = self._reducer.advance(step.watermark_ns)
@@ -342,12 +380,11 @@ class LaneEngine:
         return result
 
     def progress(self) -> Progress:
-        decoder, reducer = self._decoder, self._reducer
-        if decoder is None or reducer is None:
+        reducer = self._reducer
+        if reducer is None:
             return Progress()
-        decoded = sum(decoder.unknown.values()) + reducer.events_read
         return Progress(
-            True, reducer.origin_ns, reducer.watermark_ns, reducer.missing.count, decoded
+            True, reducer.origin_ns, reducer.watermark_ns, reducer.missing.count, reducer.decoded
         )
 
     def counts(self, *, tallies: bool) -> Counts:
@@ -357,10 +394,12 @@ class LaneEngine:
             tallies: also compute the lesson's `event` and `span` metrics, which takes the most
                 time.
         """
-        metrics = self._reducer.metrics(0) if self._reducer else Metrics()
-        if not tallies or self._tally is None:
+        reducer, tally = self._reducer, self._tally
+        metrics = reducer.metrics(0) if reducer else Metrics()
+        if not tallies or tally is None or reducer is None:
             return Counts(metrics)
-        return Counts(metrics, self._tally.values(), dict(self._tally.faults))
+        values = tally.values(reducer.picked, reducer.printed())
+        return Counts(metrics, values, dict(tally.faults))
 
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
@@ -397,8 +436,8 @@ class LaneEngine:
         program = compile_program(
             lane.lesson, lane.arm, workload, lane.symbols, self._decoder.string_id
         )
-        self._reducer = LaneReducer(program, lane.threads)
         self._tally = Tally(lane.lesson, lane.arm, lane.workload, self._decoder.by_name)
+        self._reducer = LaneReducer(program, self._decoder, lane.threads, picks=self._tally.picks)
         self._history.decoder = self._decoder
 
     # The following methods serve another process.

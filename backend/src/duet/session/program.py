@@ -8,17 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-import numpy as np
-
 from duet.base.errors import KernelError
-from duet.decode.decoder import CpuColumns, Table
 from duet.lessons.plan import kernel_values, probes_of, substitute
 from duet.lessons.schema import Lesson, Point, Span, Workload
-from duet.session.tables import TABLES, Columns
 
-# Points: events that a view draws individually, with their fields. Pure numpy without loops.
-
-FIELD_COLUMNS = "abcdef"
+# Points: events that a view draws individually, with their fields.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,72 +40,6 @@ def point_rules(points: Sequence[Point], event_of: Mapping[str, str]) -> tuple[P
         for kind, point in enumerate(points)
         if point.probe is not None and point.probe in event_of
     )
-
-
-class PointSorter:
-    """Holds points until the watermark has passed them, and returns them sorted by time."""
-
-    def __init__(self, rules: Sequence[PointRule]) -> None:
-        self._rules: dict[str, list[PointRule]] = {}
-        for rule in rules:
-            self._rules.setdefault(rule.event, []).append(rule)
-        self._held: list[Columns] = []
-        self._given = 0
-
-    def add(self, columns: CpuColumns) -> None:
-        """Add the events that are points, and ignore others."""
-        for event, rules in self._rules.items():
-            if table := columns.tables.get(event):
-                self._held += [_cells(columns.cpu, table, rule) for rule in rules]
-
-    def take_points(self, origin_ns: int, watermark_ns: int) -> tuple[Columns, int]:
-        """Remove the points up to and including the watermark.
-
-        Return their columns and their number.
-
-        Points before the start marker belong to the setup, and are dropped.
-        """
-        ripe: list[Columns] = []
-        waiting: list[Columns] = []
-        for part in self._held:
-            # A CPU writes in order of time. Slices avoid copying the waiting points at every step.
-            begin, end = np.searchsorted(part["ts"], (origin_ns, watermark_ns + 1)).tolist()
-            if begin < end:
-                ripe.append({name: column[begin:end] for name, column in part.items()})
-            if end < len(part["ts"]):
-                waiting.append({name: column[end:] for name, column in part.items()})
-        self._held = waiting
-        if not ripe:
-            return {}, 0
-        cells = {name: np.concatenate([part[name] for part in ripe]) for name in ripe[0]}
-        n = len(cells["ts"])
-        order = np.lexsort((cells["seq"], cells["cpu"], cells["ts"]))
-        cells["t_ns"] = cells["ts"].astype(np.int64) - origin_ns
-        cells["id"] = np.empty(n, np.uint32)
-        cells["id"][order] = np.arange(self._given + 1, self._given + n + 1)
-        self._given += n
-        types = TABLES["points"]
-        return {name: cells[name][order].astype(dtype) for name, dtype in types.items()}, n
-
-
-def _cells(cpu: int, table: Table, rule: PointRule) -> Columns:
-    n = len(table)
-    cells: Columns = {
-        "ts": table.ts_ns,
-        "seq": table.seq,
-        "kind": np.full(n, rule.kind, np.uint8),
-        "cpu": np.full(n, cpu, np.int16),
-        "tid": table.pid,
-    }
-    for place, name in enumerate(FIELD_COLUMNS):
-        field = rule.fields[place] if place < len(rule.fields) else None
-        if field is not None and field not in table.columns:
-            raise KernelError(
-                f"{rule.event} has no field '{field}', which a point of the lesson needs.",
-                remedy=f"Choose from: {', '.join(table.columns)}.",
-            )
-        cells[name] = table.columns[field].astype(np.float64) if field else np.zeros(n)
-    return cells
 
 
 SWITCH_EVENT = "sched/sched_switch"

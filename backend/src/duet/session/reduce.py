@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reduce columns of one lane to spans, operations, links and counts (stage 6). Pure, incremental.
+"""Reduce pages of one lane to spans, operations, links and counts (stage 6). Pure, incremental.
 
 Resulting times are nanoseconds since the start marker. Events before the start marker only
 determine the state of threads, and spans are cut off at zero. After lost events every state is
@@ -9,19 +9,20 @@ unknown until an event determines it, so no span crosses a loss.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duet.base.native import compiled, load_library
-from duet.decode.decoder import CpuColumns
-from duet.session.merge import Acts, Merger, Names, Stream, own_acts
-from duet.session.program import SWITCH_EVENT, PointSorter, Program
+from duet.decode.decoder import PAGES, DecodeError, Decoder
+from duet.session.formats import Pick, format_words
+from duet.session.program import SWITCH_EVENT, Act, Program
 from duet.session.tables import (
     TABLES,
     Batch,
@@ -33,6 +34,7 @@ from duet.session.tables import (
     Row,
     Samples,
 )
+from duet.wire.frames import PAGE_BYTES
 
 # Bindings of the C functions of loop/; loop/reduce.h documents these functions.
 #
@@ -62,20 +64,39 @@ class OutTable(IntEnum):
     LINKS = 2
     OPEN = 3
     TIMES = 4
+    POINTS = 5
+    PRINTS = 6
 
 
+Ints = NDArray[np.int64]
 THREAD, OTHER = 1, 2
 """Roles of a thread, as bits."""
 
 _HANDLE = ctypes.c_void_p
 _INTS = ctypes.c_void_p
 _INT_OUT = ctypes.POINTER(ctypes.c_int)
+_INT64_OUT = ctypes.POINTER(ctypes.c_int64)
+_LONG_OUT = ctypes.POINTER(ctypes.c_long)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "reduce_new": (_HANDLE, [_INTS, ctypes.c_long]),
     "reduce_free": (None, [_HANDLE]),
+    "reduce_strings": (ctypes.c_int, [_HANDLE, ctypes.c_long, _INTS, _INTS]),
+    "reduce_feed": (
+        ctypes.c_int,
+        [_HANDLE, ctypes.c_int, ctypes.c_char_p, ctypes.c_long, ctypes.c_long, _INTS],
+    ),
+    "reduce_error": (ctypes.c_char_p, [_HANDLE]),
+    "reduce_fed": (_INT64_OUT, [_HANDLE]),
+    "reduce_decoded": (_INT64_OUT, [_HANDLE]),
+    "reduce_name": (ctypes.c_char_p, [_HANDLE, ctypes.c_long]),
     "reduce_know": (ctypes.c_int, [_HANDLE, ctypes.c_int64, ctypes.c_int]),
-    "reduce_run": (ctypes.c_int, [_HANDLE, ctypes.c_long, *[_INTS] * 7]),
-    "reduce_about": (ctypes.c_int64, [_HANDLE, ctypes.c_int]),
+    "reduce_ripen": (ctypes.c_long, [_HANDLE, ctypes.c_int64]),
+    "reduce_run": (ctypes.c_int, [_HANDLE, _LONG_OUT]),
+    "reduce_about": (ctypes.c_int64, [_HANDLE]),
+    "reduce_event": (_INT64_OUT, [_HANDLE]),
+    "reduce_last": (ctypes.c_int64, [_HANDLE]),
+    "reduce_held": (ctypes.c_long, [_HANDLE]),
+    "reduce_points": (ctypes.c_int, [_HANDLE, ctypes.c_int64]),
     "reduce_start": (None, [_HANDLE, ctypes.c_int64]),
     "reduce_thread": (
         ctypes.c_int,
@@ -87,7 +108,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "reduce_table": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
     "reduce_column": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
     "reduce_clear": (None, [_HANDLE, ctypes.c_int]),
-    "reduce_counts": (ctypes.POINTER(ctypes.c_int64), [_HANDLE]),
+    "reduce_rows": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
+    "reduce_cells": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
+    "reduce_counts": (_INT64_OUT, [_HANDLE]),
     "reduce_cycles": (ctypes.c_int64, [_HANDLE]),
 }
 
@@ -96,7 +119,7 @@ def ensure(flags: Sequence[str] = ()) -> Path:
     """Return the library's path, and compile it if needed."""
     first = FOLDER / "run.c"
     rest = [file for file in FOLDER.iterdir() if file != first and file.suffix in (".c", ".h")]
-    return compiled(first, rest=sorted(rest), flags=(*FLAGS, *flags))
+    return compiled(first, rest=[*sorted(rest), PAGES], flags=(*FLAGS, *flags))
 
 
 @cache
@@ -109,21 +132,59 @@ def library() -> ctypes.CDLL:
     return load_library(ensure(), _SIGNATURES)
 
 
+class Fed(NamedTuple):
+    """Records of one call of `feed` whose format is known."""
+
+    events: int
+    first_ns: int
+    last_ns: int
+
+
 class Loop:
     """One `struct reduce`. Only one thread at a time may use it."""
 
-    def __init__(self, program: Program, own_acts: Acts) -> None:
+    def __init__(self, program: Program, decoder: Decoder, picks: Sequence[Pick] = ()) -> None:
         self._lib = library()
         self._kinds = len(program.kinds)
-        words = np.array(program_words(program, own_acts), np.int64)
+        words = np.array(
+            program_words(program) + format_words(program, decoder.by_name, picks), np.int64
+        )
         self._handle = ctypes.c_void_p(self._lib.reduce_new(words.ctypes.data, len(words)))
         if not self._handle:
             raise MemoryError("reduce_new")
+        addresses, ids = decoder.kernel_strings()
+        if self._lib.reduce_strings(self._handle, len(ids), addresses.ctypes.data, ids.ctypes.data):
+            raise MemoryError("reduce_strings")
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             self._lib.reduce_free(self._handle)
             self._handle = ctypes.c_void_p()
+
+    def feed(self, cpu: int, pages: bytes, complete: Sequence[tuple[int, int]] = ()) -> Fed:
+        """Queue the events of complete pages of one CPU, oldest first.
+
+        Args:
+            complete: as in Decoder.decode().
+
+        Raises:
+            DecodeError: a page is incomplete, or a record exceeds its page.
+        """
+        count, rest = divmod(len(pages), PAGE_BYTES)
+        if rest:
+            raise DecodeError(
+                f"the last page of CPU {cpu} lacks {PAGE_BYTES - rest} of {PAGE_BYTES} bytes."
+            )
+        marks = np.array(complete, np.int64)
+        if self._lib.reduce_feed(self._handle, cpu, pages, count, len(complete), marks.ctypes.data):
+            raise DecodeError(self._lib.reduce_error(self._handle).decode(errors="replace"))
+        return Fed(*self._lib.reduce_fed(self._handle)[:3])
+
+    @property
+    def decoded(self) -> tuple[int, int]:
+        """Number of records with a format, and without."""
+        known, unknown = self._lib.reduce_decoded(self._handle)[:2]
+        return known, unknown
 
     def know(self, tid: int, role: int) -> None:
         """Add a thread of the workload, or change its role.
@@ -134,23 +195,53 @@ class Loop:
         if self._lib.reduce_know(self._handle, tid, role):
             raise MemoryError("reduce_know")
 
-    def run(self, stream: Stream) -> tuple[StopReason, int]:
-        """Process events until the caller is needed; return the reason and its subject.
+    def ripen(self, until_ns: int) -> int:
+        """Let `run` take the queued events up to a guest time. Return their number."""
+        ripe = int(self._lib.reduce_ripen(self._handle, until_ns))
+        if ripe < 0:
+            raise MemoryError("reduce_ripen")
+        return ripe
 
-        Unless the reason is DONE, handle it and call again with the same stream. The subject is a
-        time for START, a thread for PLACE, and the index of an event for LOST and NAMED.
+    def run(self, limit: ctypes.c_long) -> StopReason:
+        """Process ripe events until the caller is needed, or `limit` events were taken.
+
+        Unless the reason is DONE, handle it and call again. `limit` is counted down.
         """
-        columns = [
-            np.ascontiguousarray(column, np.int64)
-            for column in (
-                stream.ts, stream.cpu, stream.code, stream.pid, stream.a, stream.b, stream.c
-            )
-        ]  # fmt: skip
-        pointers = [column.ctypes.data for column in columns]
-        why = StopReason(self._lib.reduce_run(self._handle, len(stream), *pointers))
+        why = StopReason(self._lib.reduce_run(self._handle, ctypes.byref(limit)))
         if why is StopReason.NO_MEMORY:
             raise MemoryError("reduce_run")
-        return why, int(self._lib.reduce_about(self._handle, why))
+        return why
+
+    @property
+    def about(self) -> int:
+        """Time of the start marker (START), or the thread that needs a row (PLACE)."""
+        return int(self._lib.reduce_about(self._handle))
+
+    @property
+    def event(self) -> tuple[int, int, int]:
+        """Time and first two arguments of the current event (LOST, NAMED)."""
+        ts, a, b = self._lib.reduce_event(self._handle)[:3]
+        return ts, a, b
+
+    @property
+    def last_ns(self) -> int:
+        """Guest time of the last event that `run` has taken."""
+        return int(self._lib.reduce_last(self._handle))
+
+    @property
+    def held(self) -> int:
+        """Number of queued events that `run` may not take yet."""
+        return int(self._lib.reduce_held(self._handle))
+
+    def name(self, number: int) -> str:
+        """Return a thread's name."""
+        text: bytes = self._lib.reduce_name(self._handle, number)
+        return text.decode(errors="replace")
+
+    def points(self, until_ns: int) -> None:
+        """Fill the table POINTS with the points up to a guest time."""
+        if self._lib.reduce_points(self._handle, until_ns):
+            raise MemoryError("reduce_points")
 
     def start(self, origin_ns: int) -> None:
         self._lib.reduce_start(self._handle, origin_ns)
@@ -187,15 +278,34 @@ class Loop:
         Args:
             dtypes: numpy types of all its columns, as wide as those in loop/program.c.
         """
-        n = self.rows(table)
-        columns = [self._column(table, place, n, dtype) for place, dtype in enumerate(dtypes)]
+        columns = self.copy_columns(table, dtypes)
         self._lib.reduce_clear(self._handle, table)
         return columns
 
+    def copy_columns(self, table: OutTable, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
+        """Return the columns of a table, which keeps them."""
+        n = self.rows(table)
+        if not n:
+            return [np.empty(0, dtype) for dtype in dtypes]
+        return [self._column(table, place, n, dtype) for place, dtype in enumerate(dtypes)]
+
+    def picked(self, number: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Return time, CPU, sequence number, thread and value of the records of a metric's Pick."""
+        n = int(self._lib.reduce_rows(self._handle, number))
+        if not n:
+            nothing = np.empty(0, np.int64)
+            return nothing, nothing, nothing, nothing, nothing
+        ts, cpu, seq, tid, value = (
+            np.frombuffer(
+                ctypes.string_at(self._lib.reduce_cells(self._handle, number, place), 8 * n),
+                np.int64,
+            )
+            for place in range(5)
+        )
+        return ts, cpu, seq, tid, value
+
     def _column(self, table: OutTable, place: int, n: int, dtype: str) -> NDArray[np.generic]:
         width = np.dtype(dtype).itemsize
-        if not n:
-            return np.empty(0, dtype)
         cells = ctypes.string_at(self._lib.reduce_column(self._handle, table, place), n * width)
         return np.frombuffer(cells, dtype)
 
@@ -208,15 +318,15 @@ class Loop:
         return int(self._lib.reduce_cycles(self._handle))
 
 
-def program_words(program: Program, own_acts: Acts) -> list[int]:
-    """Encode the program for reduce_new().
+OWN_ACTS = ((Act.LOSS, 0),), ((Act.NAME, 0),)
+"""Acts of the loop's own events, whose codes follow the codes of the program."""
 
-    Args:
-        own_acts: acts of the merger's own codes, which follow the program's codes.
-    """
+
+def program_words(program: Program) -> list[int]:
+    """Encode the program for reduce_new()."""
     p = program
     words = [p.running, p.runnable, p.wait_other, p.codes.get(SWITCH_EVENT, -1), len(p.kinds)]
-    acts = (*p.acts, *own_acts)
+    acts = (*p.acts, *OWN_ACTS)
     words.append(len(acts))
     for pairs in acts:
         words += [len(pairs), *(int(number) for pair in pairs for number in pair)]
@@ -359,18 +469,25 @@ class LaneReducer:
 
     Args:
         program: the lesson, compiled for arm and workload.
+        decoder: has the formats of the guest's events.
         threads: number of rows reserved for the workload's threads, if that is known.
         step_events: maximum number of events processed in one step.
+        picks: records that are kept for metrics; `picked` returns them.
     """
 
-    def __init__(self, program: Program, threads: int = 0, step_events: int = STEP_EVENTS) -> None:
+    def __init__(
+        self,
+        program: Program,
+        decoder: Decoder,
+        threads: int = 0,
+        step_events: int = STEP_EVENTS,
+        picks: Sequence[Pick] = (),
+    ) -> None:
         self._p = program
-        self._merger = Merger(program)
-        self._points = PointSorter(program.points)
-        self._loop = Loop(program, own_acts())
-        self._names = Names(program)
+        self._loop = Loop(program, decoder, picks)
         self._rows = Rows(program, self._loop, threads)
         self._step_events = step_events
+        self._ripe = 0
         self._origin: int | None = None
         self._watermark = 0
         self.missing = MissingEvents()
@@ -386,19 +503,38 @@ class LaneReducer:
     @property
     def held(self) -> int:
         """Number of events beyond the watermark."""
-        return self._merger.held
+        return self._loop.held
 
     @property
     def rows(self) -> tuple[Row, ...]:
         return self._rows.all
 
-    def feed(self, columns: Iterable[CpuColumns]) -> None:
-        """Add decoded columns. Events are processed once the watermark has passed them."""
-        for part in columns:
-            self.events_read += part.events
-            self._merger.add_names(part.cpu, self._names.find(part))
-            self._merger.add(part)
-            self._points.add(part)
+    @property
+    def decoded(self) -> int:
+        """Number of records so far, including records of unknown event types."""
+        return sum(self._loop.decoded)
+
+    def feed(self, cpu: int, pages: bytes, complete: Sequence[tuple[int, int]] = ()) -> Fed:
+        """Add complete pages. Their events are processed once the watermark has passed them.
+
+        Args:
+            complete: as in Decoder.decode().
+
+        Raises:
+            DecodeError: a page is incomplete, or a record exceeds its page.
+        """
+        fed = self._loop.feed(cpu, pages, complete)
+        self.events_read += fed.events
+        return fed
+
+    def picked(self, number: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Return time, CPU, sequence number, thread and value of the records of a Pick."""
+        return self._loop.picked(number)
+
+    def printed(self) -> list[tuple[int, int, int, bytes]]:
+        """Return (time, CPU, sequence number, text) of the texts that were printed."""
+        columns = self._loop.copy_columns(OutTable.PRINTS, ("<i8", "<i8", "<i8", "S256"))
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def advance(self, watermark_ns: int) -> Reduction:
         """Process events up to the watermark, a guest time."""
@@ -416,11 +552,15 @@ class LaneReducer:
         return self._step(watermark_ns if drained and watermark_ns else 1 << 62, watermark_ns)
 
     def _step(self, until_ns: int, watermark_ns: int) -> Reduction:
-        stream = self._merger.take_events(until_ns, self._step_events)
-        if stream is not None:
-            self._run(stream)
-            self._watermark = max(self._watermark, int(stream.ts[-1]))
-        if not self._merger.ripe_left:
+        begun = self._ripe
+        self._ripe = begun or self._loop.ripen(until_ns)
+        taken = self._run()
+        self._ripe -= taken
+        if taken:
+            self._watermark = max(self._watermark, self._loop.last_ns)
+        if begun and not self._ripe:
+            self._ripe = self._loop.ripen(until_ns)
+        if not self._ripe:
             self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
 
@@ -455,27 +595,27 @@ class LaneReducer:
 
     # events
 
-    def _run(self, stream: Stream) -> None:
-        while True:
-            why, about = self._loop.run(stream)
-            if why is StopReason.DONE:
-                break
+    def _run(self) -> int:
+        """Process ripe events. Return their number."""
+        loop, limit = self._loop, ctypes.c_long(self._step_events)
+        while (why := loop.run(limit)) is not StopReason.DONE:
             if why is StopReason.START:
-                self._origin = about
-                self._rows.start(about)
+                self._origin = loop.about
+                self._rows.start(loop.about)
             elif why is StopReason.PLACE:
-                self._rows.place_thread(about)
+                self._rows.place_thread(loop.about)
             elif why is StopReason.NAMED:
-                self._rows.name(int(stream.a[about]), self._names.texts[int(stream.b[about])])
+                _, tid, number = loop.event
+                self._rows.name(tid, loop.name(number))
             else:
                 # The reason is LOST: the loop has ended all open spans at the loss.
-                t0, t1 = int(stream.ts[about]), int(stream.a[about])
-                times = self._relative(t0), self._relative(t1)
-                self.missing.add(*times, int(stream.b[about]))
-        waited, lasted = self._loop.take_columns(OutTable.TIMES, ("<f8", "<f8"))
-        if len(waited):
+                t0, t1, count = loop.event
+                self.missing.add(self._relative(t0), self._relative(t1), count)
+        if loop.rows(OutTable.TIMES):
+            waited, lasted = loop.take_columns(OutTable.TIMES, ("<f8", "<f8"))
             self._waits.add(waited)
             self._op_times.add(lasted)
+        return self._step_events - limit.value
 
     # results
 
@@ -483,20 +623,19 @@ class LaneReducer:
         return float(max(0, ts - self._origin)) if self._origin is not None else 0.0
 
     def _flush(self) -> Reduction:
-        result = Reduction(more=self._merger.ripe_left, losses=self.missing.take_losses())
+        result = Reduction(more=self._ripe > 0, losses=self.missing.take_losses())
         if self._origin is None:
             return result
         mark = self._relative(self._watermark)
+        self._loop.points(self._watermark)
         for table, out in (
             ("spans", OutTable.SPANS),
             ("ops", OutTable.OPS),
             ("links", OutTable.LINKS),
+            ("points", OutTable.POINTS),
         ):
             if self._loop.rows(out):
                 result.batches.append(batch_of(self._loop, table, out, mark))
-        points, n = self._points.take_points(self._origin, self._watermark)
-        if n:
-            result.batches.append(Batch("points", points, n, mark))
         self._loop.still_open(mark)
         result.batches.append(batch_of(self._loop, "open", OutTable.OPEN, mark))
         result.rows = self._rows.changed()

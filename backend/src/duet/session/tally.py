@@ -9,16 +9,16 @@ It is 0 if they were enabled but never occurred.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.decode.decoder import CpuColumns, EventType, FieldKind, Table
+from duet.decode.decoder import EventType, FieldKind
 from duet.lessons.plan import probes_of, workload_of
 from duet.lessons.schema import Lesson, Metric
-from duet.session.program import PRINT_EVENT
+from duet.session.formats import Pick
 
 # Match entries and returns like brackets, with numpy. Pure.
 #
@@ -99,34 +99,6 @@ def outermost(tid: Ints, opens: Ints, closes: Ints) -> NDArray[np.bool_]:
     return np.concatenate((np.ones(1, np.bool_), end[1:] > latest[:-1]))
 
 
-@dataclass(slots=True)
-class _Held:
-    """Columns of one event type that one metric needs."""
-
-    event: str
-    value: str | None
-    where: tuple[tuple[str, int], ...]
-    parts: list[tuple[Ints, Ints, Ints, Ints, Ints]] = field(default_factory=list)
-
-    def add(self, cpu: int, table: Table) -> None:
-        keep: NDArray[np.bool_] | slice = slice(None)
-        if self.where:
-            columns = table.columns
-            keep = np.logical_and.reduce([columns[name] == is_ for name, is_ in self.where])
-        ts, seq, pid = table.ts_ns[keep], table.seq[keep], table.pid[keep].astype(np.int64)
-        value = table.columns[self.value][keep].astype(np.int64, copy=False) if self.value else seq
-        if len(ts):
-            self.parts.append((ts, np.full(len(ts), cpu, np.int64), seq, pid, value))
-
-    def joined(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return the columns ts, cpu, seq, pid and value of all parts, unsorted."""
-        if not self.parts:
-            nothing = np.empty(0, np.int64)
-            return nothing, nothing, nothing, nothing, nothing
-        ts, cpu, seq, pid, value = (np.concatenate(c) for c in zip(*self.parts, strict=True))
-        return ts, cpu, seq, pid, value
-
-
 @dataclass(frozen=True, slots=True)
 class _Ordered:
     """Sorted events of one metric.
@@ -144,8 +116,14 @@ class _Ordered:
     times: int
 
 
+Records = tuple[Ints, Ints, Ints, Ints, Ints]
+"""Time, CPU, sequence number, thread and value of the records of a Pick, in any order."""
+Printed = tuple[int, int, int, bytes]
+"""Time, CPU and sequence number of a printed text, and the text without whitespace at its ends."""
+
+
 class Tally:
-    """Collects the events of a lesson's metrics on one arm and workload.
+    """The metrics of a lesson on one arm and workload, from the records that `picks` choose.
 
     Args:
         events: the enabled event types (Decoder.by_name).
@@ -156,9 +134,10 @@ class Tally:
     ) -> None:
         self.faults: dict[str, str] = {}
         """Metric -> why it has no value, as a sentence; complete after `values`."""
-        self._metrics: dict[str, tuple[Metric, tuple[_Held, ...]]] = {}
+        self.picks: list[Pick] = []
+        self._metrics: dict[str, tuple[Metric, tuple[int, ...]]] = {}
+        """Metric -> indices of its picks."""
         self._unsigned: set[str] = set()
-        self._markers: list[tuple[int, int, int, bytes]] = []
         self._start = workload_of(lesson, workload).start_marker.encode()
         event_of = {name: one.event for name, one in probes_of(lesson, arm).items()}
         for name, metric in lesson.metrics.items():
@@ -175,27 +154,19 @@ class Tally:
             self._prepare(name, metric, on, events)
         self._never = dict(self.faults)
 
-    def feed(self, columns: Iterable[CpuColumns]) -> None:
-        for part in columns:
-            if table := part.tables.get(PRINT_EVENT):
-                rows = zip(
-                    table.ts_ns.tolist(),
-                    table.seq.tolist(),
-                    table.columns["buf"].tolist(),
-                    strict=True,
-                )
-                self._markers += [(ts, part.cpu, seq, text.strip()) for ts, seq, text in rows]
-            for _, helds in self._metrics.values():
-                for held in helds:
-                    if table := part.tables.get(held.event):
-                        held.add(part.cpu, table)
+    def values(
+        self, records: Callable[[int], Records], printed: Sequence[Printed]
+    ) -> dict[str, float]:
+        """Return metric -> value before scaling. Integers are exact Python ints.
 
-    def values(self) -> dict[str, float]:
-        """Return metric -> value before scaling. Integers are exact Python ints."""
+        Args:
+            records: the records of the pick with this index.
+        """
+        markers = sorted(printed)
         values: dict[str, float] = {}
         self.faults = dict(self._never)
-        for name, (metric, helds) in self._metrics.items():
-            ordered = self._order(name, metric, helds)
+        for name, (metric, numbers) in self._metrics.items():
+            ordered = self._order(name, metric, [records(number) for number in numbers], markers)
             if ordered is None:
                 continue
             if metric.span:
@@ -224,15 +195,18 @@ class Tally:
         if metric.field and fields[metric.field].size == 8 and not fields[metric.field].signed:
             self._unsigned.add(name)
         where = tuple((key, _signed(value)) for key, value in metric.where.items())
-        held = _Held(on[0], metric.field, where)
-        self._metrics[name] = (metric, (held, *(_Held(event, None, ()) for event in on[1:])))
+        picks = [Pick(on[0], metric.field, where), *(Pick(event, None) for event in on[1:])]
+        first = len(self.picks)
+        self.picks += picks
+        self._metrics[name] = metric, tuple(range(first, len(self.picks)))
 
-    def _order(self, name: str, metric: Metric, helds: tuple[_Held, ...]) -> _Ordered | None:
+    def _order(
+        self, name: str, metric: Metric, joined: Sequence[Records], markers: Sequence[Printed]
+    ) -> _Ordered | None:
         """Sort events and markers together; None if a marker of the phase is missing."""
-        marks = self._marks(metric.phase)
+        marks = self._marks(metric.phase, markers)
         texts = np.array([code for *_, code in marks], np.int64)
         place = np.array([mark[:3] for mark in marks], np.int64).reshape(-1, 3).T
-        joined = [held.joined() for held in helds]
         ts, cpu, seq = (np.concatenate([*(part[i] for part in joined), place[i]]) for i in range(3))
         pid, value = (
             np.concatenate([*(part[i] for part in joined), np.zeros_like(texts)]) for i in (3, 4)
@@ -260,13 +234,14 @@ class Tally:
         at = order[keep]
         return _Ordered(ts[at], pid[at], value[at], source[keep], number[keep], times)
 
-    def _marks(self, phase: str | None) -> list[tuple[int, int, int, int]]:
+    def _marks(
+        self, phase: str | None, markers: Sequence[Printed]
+    ) -> list[tuple[int, int, int, int]]:
         """Return (ts, cpu, seq, code) of the first start marker and of the phase's markers.
 
         A marker may be both a start marker and a phase marker. Then the start marker comes right
         before the phase marker.
         """
-        markers = sorted(self._markers)
         first = next((m for m in markers if m[3] == self._start), None)
         marks = [(*first[:2], first[2] - 1, _ORIGIN)] if first else []
         if phase:

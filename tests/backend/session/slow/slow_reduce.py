@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reference implementation of duet.session.reduce: one event after the other, in Python.
 
-A test compares the two: both give the same columns to the bit. Names and rows (slow_rows.py) and
-the batches of a step are made by other means than there; merger, points and the compiled program
-are the same code.
+A test compares the two: both give the same columns to the bit. Records are decoded by
+duet.decode.Decoder and merged by numpy (slow_merge.py); names and rows (slow_rows.py) and the
+batches of a step are made by other means than there. Only the compiled program is the same.
 
 Times that leave here are nanoseconds since the start marker; what lies before it only says
 which thread was in which state, and is cut off at zero. After lost events every state is
@@ -17,10 +17,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from duet.decode.decoder import CpuColumns
-from duet.session.merge import Merger, Stream, own_acts
-from duet.session.program import SWITCH_EVENT, Act, PointSorter, Program
-from duet.session.reduce import Reduction
+from duet.session.program import SWITCH_EVENT, Act, Program
+from duet.session.reduce import OWN_ACTS, Reduction
 from duet.session.tables import Batch, Metrics, MissingEvents, Quantiles, Role
+from tests.backend.session.slow.slow_merge import Merger, PointSorter, Stream
 from tests.backend.session.slow.slow_rows import Names, Rows, rank, text_of
 from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
 from tests.backend.session.slow.slow_tracks import Track
@@ -44,7 +44,7 @@ class LaneReducer:
         self._p = program
         self._merger = Merger(program)
         self._points = PointSorter(program.points)
-        self._acts = (*program.acts, *own_acts())
+        self._acts = (*program.acts, *OWN_ACTS)
         self._step_events = step_events
         self._threads: dict[int, Thread] = {}
         self._names = Names(program)

@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass, field
 
 from duet.decode.decoder import CpuColumns
-from duet.session.merge import Naming
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Program
 from duet.session.tables import Role, Row
+from tests.backend.session.slow.slow_merge import Naming
 
 NAMING = (
     (SWITCH_EVENT, "prev_pid", "prev_comm"),

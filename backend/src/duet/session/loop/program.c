@@ -5,9 +5,15 @@
 #include "reduce.h"
 
 static const int widths[NTABLES][MAX_COLUMNS] = {
-	[SPANS] = {8, 8, 4, 1, 2, 8, 4},      [OPS] = {8, 8, 4, 1, 4}, [LINKS] = {8, 4, 4, 1, 4},
-	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4}, [TIMES] = {8, 8}, /* of operations: waited, lasted */
+	[SPANS] = {8, 8, 4, 1, 2, 8, 4},
+	[OPS] = {8, 8, 4, 1, 4},
+	[LINKS] = {8, 4, 4, 1, 4},
+	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4},
+	[TIMES] = {8, 8}, /* of operations: waited, lasted */
+	[POINTS] = {8, 1, 2, 4, 8, 8, 8, 8, 8, 8, 4},
+	[PRINTS] = {8, 8, 8, TEXT_BYTES}, /* time, CPU, sequence, text */
 };
+static const int of_metrics[MAX_COLUMNS] = {8, 8, 8, 8, 8}; /* time, CPU, sequence, tid, value */
 
 /* The program's words. Reading beyond the end returns 0 and sets the fault. */
 struct words {
@@ -116,11 +122,102 @@ static void read_tracks(struct words *w, struct reduce *r)
 	}
 }
 
+static void read_text(struct words *w, char *text)
+{
+	int64_t i, n = word(w);
+
+	if (n < 0 || n >= TEXT_BYTES)
+		w->fault = 1;
+	for (i = 0; i < n && !w->fault; i++)
+		text[i] = word(w);
+}
+
+static void read_read(struct words *w, struct read *read)
+{
+	read->kind = word(w);
+	read->offset = word(w);
+	read->size = word(w);
+	read->is_signed = word(w);
+}
+
+static void read_pick(struct words *w, struct pick *pick)
+{
+	int i;
+
+	pick->kind = word(w);
+	pick->rows = word(w);
+	pick->nwhen = word(w);
+	pick->fields = some(w, pick->nwhen, sizeof(*pick->fields));
+	pick->values = some(w, pick->nwhen, sizeof(*pick->values));
+	for (i = 0; i < pick->nwhen && !w->fault; i++) {
+		read_read(w, &pick->fields[i]);
+		pick->values[i] = word(w);
+	}
+	pick->ncells = word(w);
+	if (pick->ncells < 0 || pick->ncells > MAX_CELLS)
+		w->fault = 1;
+	for (i = 0; i < pick->ncells && !w->fault; i++)
+		read_read(w, &pick->cells[i]);
+}
+
+static void read_format(struct words *w, struct format *format)
+{
+	int i;
+
+	format->code = word(w);
+	format->pid_offset = word(w);
+	format->need = word(w);
+	format->text = word(w);
+	for (i = 0; i < MAX_ARGS; i++)
+		read_read(w, &format->args[i]);
+	format->nnamed = word(w);
+	if (format->nnamed < 0 || format->nnamed > MAX_NAMED)
+		w->fault = 1;
+	for (i = 0; i < format->nnamed && !w->fault; i++) {
+		format->named[i].tid = word(w);
+		format->named[i].name = word(w);
+		format->named[i].bytes = word(w);
+	}
+	format->npicks = word(w);
+	format->picks = some(w, format->npicks, sizeof(*format->picks));
+	for (i = 0; i < format->npicks && !w->fault; i++)
+		read_pick(w, &format->picks[i]);
+}
+
+static void read_formats(struct words *w, struct reduce *r)
+{
+	int64_t id;
+	int f;
+
+	memset(r->by_id, 0xff, sizeof(r->by_id));
+	read_text(w, r->marker);
+	read_text(w, r->comm);
+	r->nrows = word(w);
+	r->rows = some(w, r->nrows, sizeof(*r->rows));
+	r->nformats = word(w);
+	r->formats = some(w, r->nformats, sizeof(*r->formats));
+	for (f = 0; f < r->nformats && !w->fault; f++) {
+		id = word(w);
+		if (id < 0 || id >= MAX_IDS)
+			w->fault = 1;
+		else
+			r->by_id[id] = f;
+		read_format(w, &r->formats[f]);
+	}
+}
+
+static void set_widths(struct table *table, const int *width)
+{
+	for (; table->ncolumns < MAX_COLUMNS && width[table->ncolumns]; table->ncolumns++)
+		table->width[table->ncolumns] = width[table->ncolumns];
+}
+
+/* Make a struct reduce of the words of program_words(); NULL if they are wrong. */
 struct reduce *reduce_new(const int64_t *program, long n)
 {
 	struct words w = {program, program + n, 0};
 	struct reduce *r = calloc(1, sizeof(*r));
-	int t, c;
+	int t, cpu;
 
 	if (!r)
 		return NULL;
@@ -133,16 +230,36 @@ struct reduce *reduce_new(const int64_t *program, long n)
 	read_codes(&w, r);
 	read_groups(&w, r);
 	read_tracks(&w, r);
+	read_formats(&w, r);
+	r->loss_code = r->ncodes - 2; /* own_acts() in merge.py */
+	r->name_code = r->ncodes - 1;
 	for (t = 0; t < NTABLES; t++)
-		for (c = 0; c < MAX_COLUMNS && widths[t][c]; c++) {
-			r->tables[t].width[c] = widths[t][c];
-			r->tables[t].ncolumns++;
-		}
+		set_widths(&r->tables[t], widths[t]);
+	for (t = 0; t < r->nrows && r->rows; t++)
+		set_widths(&r->rows[t], of_metrics);
+	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+		r->cpus[cpu].events.width = sizeof(struct event);
+		r->cpus[cpu].points.width = sizeof(struct point);
+	}
 	if (w.fault || w.at != w.end || !r->counts) {
 		reduce_free(r);
 		return NULL;
 	}
 	return r;
+}
+
+static void table_free(struct table *table)
+{
+	int c;
+
+	for (c = 0; c < MAX_COLUMNS; c++)
+		free(table->cells[c]);
+}
+
+static void set_free(struct set *set)
+{
+	free(set->keys);
+	free(set->slots);
 }
 
 void reduce_free(struct reduce *r)
@@ -174,8 +291,27 @@ void reduce_free(struct reduce *r)
 	free(r->tracks);
 	free(r->links);
 	free(r->counts);
+	for (g = 0; r->formats && g < r->nformats; g++) {
+		for (c = 0; r->formats[g].picks && c < r->formats[g].npicks; c++) {
+			free(r->formats[g].picks[c].fields);
+			free(r->formats[g].picks[c].values);
+		}
+		free(r->formats[g].picks);
+	}
+	free(r->formats);
+	free(r->addresses);
+	free(r->string_ids);
+	free(r->names);
+	set_free(&r->known);
+	for (c = 0; c < MAX_CPUS; c++) {
+		free(r->cpus[c].events.cells);
+		free(r->cpus[c].points.cells);
+		set_free(&r->cpus[c].named);
+	}
 	for (i = 0; i < NTABLES; i++)
-		for (c = 0; c < MAX_COLUMNS; c++)
-			free(r->tables[i].cells[c]);
+		table_free(&r->tables[i]);
+	for (i = 0; r->rows && i < r->nrows; i++)
+		table_free(&r->rows[i]);
+	free(r->rows);
 	free(r);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The loop over events, and the table of spans that are still open. */
+#include <stdlib.h>
+
 #include "reduce.h"
 
 /* After a loss of events: end all open spans here, and make every state unknown. */
@@ -34,31 +36,31 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 {
 	switch (act->kind) {
 	case SWITCH:
-		return switches(r, e->ts, e->cpu, e->args);
+		return switches(r, e->when.ts, e->cpu, e->args);
 	case WAKING:
-		return wakes(r, e->ts, e->pid, e->args[0]);
+		return wakes(r, e->when.ts, e->pid, e->args[0]);
 	case OPEN:
-		return thread ? opens(r, thread, act->operand, e->ts, e->args) : 0;
+		return thread ? opens(r, thread, act->operand, e->when.ts, e->args) : 0;
 	case CLOSE:
-		return thread ? closes(r, thread, act->operand, e->ts, e->cpu) : 0;
+		return thread ? closes(r, thread, act->operand, e->when.ts, e->cpu) : 0;
 	case OP_OPEN:
 		if (!thread)
 			return 0;
 		r->about = thread->tid;
 		if (r->began && thread->row < 0 && (thread->role & ROLE_THREAD))
 			return PLACE;
-		op_opens(r, thread, e->ts);
+		op_opens(r, thread, e->when.ts);
 		return 0;
 	case OP_CLOSE:
-		return thread ? op_closes(r, thread, e->ts) : 0;
+		return thread ? op_closes(r, thread, e->when.ts) : 0;
 	case PHASE:
-		return phase(r, &r->tracks[act->operand], e->ts, e->cpu, e->pid, e->args[0]);
+		return phase(r, &r->tracks[act->operand], e->when.ts, e->cpu, e->pid, e->args[0]);
 	case LOSS:
-		return lose(r, e->ts);
+		return lose(r, e->when.ts);
 	case NAME:
 		return 0;
 	default:
-		r->about = e->ts;
+		r->about = e->when.ts;
 		return e->args[0] && !r->began ? START : 0;
 	}
 }
@@ -73,7 +75,8 @@ static int happens(struct reduce *r, const struct event *e)
 	if (!r->act && thread && e->code != r->switch_code) {
 		thread->woken = 0;
 		if (thread->state != r->running && thread->state != GONE &&
-		    enter(r, thread, r->running, e->ts, e->cpu)) /* it emits, so it is running */
+		    enter(r, thread, r->running, e->when.ts,
+			  e->cpu)) /* it emits, so it is running */
 			return NO_MEMORY;
 	}
 	for (; r->act < code->nacts; r->act++) {
@@ -91,32 +94,146 @@ static int happens(struct reduce *r, const struct event *e)
 	return ALL_DONE;
 }
 
+/* Fix which queued events reduce_run() takes: those up to a guest time. Return their number. */
+long reduce_ripen(struct reduce *r, int64_t until)
+{
+	int cpu;
+
+	r->ripe = r->from = 0;
+	r->other_ts = INT64_MIN;
+	for (cpu = 0; cpu < r->ncpus; cpu++) {
+		struct queue *queue = &r->cpus[cpu].events;
+
+		if (queue_sort(queue))
+			return -1;
+		queue_ripen(queue, until);
+		r->ripe += queue->ripe - queue->first;
+	}
+	return r->ripe;
+}
+
+/* Whether an event of a CPU comes before one of another CPU. */
+static int comes_first(int64_t ts, int cpu, int64_t other_ts, int other)
+{
+	return ts < other_ts || (ts == other_ts && cpu < other);
+}
+
 /*
- * Process n events in order of time. After ALL_DONE, call again with new events.
- * After any other result, handle reduce_about(), then call again with the same
- * columns.
+ * Remove the earliest ripe event. A CPU often has several events before those of
+ * others, so the CPUs are compared only when its next event is not before theirs.
  */
-int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, const int64_t *code,
-	       const int64_t *pid, const int64_t *a, const int64_t *b, const int64_t *c)
+static void take(struct reduce *r)
+{
+	const struct queue *queue = &r->cpus[r->from].events;
+	const struct event *events = (struct event *)queue->cells;
+	int cpu;
+
+	if (queue->first >= queue->ripe ||
+	    !comes_first(events[queue->first].when.ts, r->from, r->other_ts, r->other)) {
+		r->from = earliest(r, 0);
+		r->other_ts = INT64_MAX;
+		r->other = MAX_CPUS;
+		for (cpu = 0; cpu < r->ncpus; cpu++) {
+			queue = &r->cpus[cpu].events;
+			events = (struct event *)queue->cells;
+			if (cpu != r->from && queue->first < queue->ripe &&
+			    comes_first(events[queue->first].when.ts, cpu, r->other_ts, r->other)) {
+				r->other_ts = events[queue->first].when.ts;
+				r->other = cpu;
+			}
+		}
+	}
+	queue = &r->cpus[r->from].events;
+	r->now = ((struct event *)queue->cells)[r->cpus[r->from].events.first++];
+	r->has_now = 1;
+	r->last_ts = r->now.when.ts;
+	r->ripe--;
+}
+
+/*
+ * Process ripe events in order of time, CPU and sequence, *limit at most. After
+ * ALL_DONE, continue when more events are ripe. After any other result, handle
+ * reduce_about(), then call again.
+ */
+int reduce_run(struct reduce *r, long *limit)
 {
 	int why;
 
-	for (; r->at < n; r->at++) {
-		const long i = r->at;
-		const struct event e = {ts[i], pid[i], cpu[i], code[i], {a[i], b[i], c[i]}};
-
-		why = happens(r, &e);
+	for (;;) {
+		if (!r->has_now) {
+			if (!*limit || !r->ripe)
+				return ALL_DONE;
+			take(r);
+			--*limit;
+		}
+		why = happens(r, &r->now);
 		if (why)
 			return why;
+		r->has_now = 0;
 	}
-	r->at = 0;
-	return ALL_DONE;
 }
 
-/* Return the marker's time (START), the thread without row (PLACE), or the event's index. */
-int64_t reduce_about(const struct reduce *r, int why)
+/* Return the marker's time (START), or the thread without row (PLACE). */
+int64_t reduce_about(const struct reduce *r)
 {
-	return why == LOST || why == NAMED ? r->at : r->about;
+	return r->about;
+}
+
+/* Return time and first two arguments of the current event (LOST, NAMED). */
+const int64_t *reduce_event(struct reduce *r)
+{
+	r->said[0] = r->now.when.ts;
+	r->said[1] = r->now.args[0];
+	r->said[2] = r->now.args[1];
+	return r->said;
+}
+
+/* Return the time of the last event that reduce_run() has taken. */
+int64_t reduce_last(const struct reduce *r)
+{
+	return r->last_ts;
+}
+
+/* Return the number of queued events that are not ripe. */
+long reduce_held(const struct reduce *r)
+{
+	long held = -r->ripe;
+	int cpu;
+
+	for (cpu = 0; cpu < r->ncpus; cpu++)
+		held += r->cpus[cpu].events.n - r->cpus[cpu].events.first;
+	return held;
+}
+
+/* Fill the table POINTS with the points from the start marker up to a guest time. */
+int reduce_points(struct reduce *r, int64_t until)
+{
+	int cpu, column;
+
+	for (cpu = 0; cpu < r->ncpus; cpu++) {
+		if (queue_sort(&r->cpus[cpu].points))
+			return -1;
+		queue_ripen(&r->cpus[cpu].points, until);
+	}
+	while ((cpu = earliest(r, 1)) >= 0) {
+		struct queue *queue = &r->cpus[cpu].points;
+		const struct point *point = (struct point *)queue->cells + queue->first++;
+		struct table *table;
+
+		if (point->when.ts < r->origin)
+			continue;
+		table = row_of(r, POINTS);
+		if (!table)
+			return -1;
+		put(table, 0, double, point->when.ts - r->origin);
+		put(table, 1, uint8_t, point->kind);
+		put(table, 2, int16_t, cpu);
+		put(table, 3, int32_t, point->tid);
+		for (column = 0; column < MAX_CELLS; column++)
+			put(table, 4 + column, double, point->cells[column]);
+		put(table, 4 + MAX_CELLS, uint32_t, ++r->point_number);
+	}
+	return 0;
 }
 
 static int still(struct reduce *r, int64_t since, double mark, int row, int kind, int cpu,

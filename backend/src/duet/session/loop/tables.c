@@ -16,9 +16,8 @@ void *more(void *held, long *room, unsigned long size)
 }
 
 /* Append a row to a table, to be filled with put(); NULL if memory is lacking. */
-struct table *row_of(struct reduce *r, int name)
+struct table *append(struct table *table)
 {
-	struct table *table = &r->tables[name];
 	long room = table->room;
 	void *grown;
 	int c;
@@ -35,6 +34,11 @@ struct table *row_of(struct reduce *r, int name)
 	}
 	table->rows++;
 	return table;
+}
+
+struct table *row_of(struct reduce *r, int name)
+{
+	return append(&r->tables[name]);
 }
 
 int put_span(struct reduce *r, int name, double t0, double t1, int row, int kind, int cpu,
@@ -72,6 +76,17 @@ long reduce_table(const struct reduce *r, int table)
 const void *reduce_column(const struct reduce *r, int table, int column)
 {
 	return r->tables[table].cells[column];
+}
+
+/* Return the number of rows that a metric has picked, and one of their columns. */
+long reduce_rows(const struct reduce *r, int rows)
+{
+	return r->rows[rows].rows;
+}
+
+const void *reduce_cells(const struct reduce *r, int rows, int column)
+{
+	return r->rows[rows].cells[column];
 }
 
 void reduce_clear(struct reduce *r, int table)

@@ -1,40 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merge the columns of all CPUs into one stream, ordered by time up to a watermark. Pure numpy."""
+"""Reference implementation of the order of events and points, with numpy.
+
+It merges the columns of all CPUs into one stream, ordered by time up to a watermark.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duet.decode.decoder import CpuColumns, LostEvents, Table
-from duet.session.program import MAX_ARGS, PRINT_EVENT, SWITCH_EVENT, WAKING_EVENT, Act, Program
-
-# The first event that names a thread of the workload. Pure.
-#
-# A thread's name applies from the event that gives the name, never to earlier events. Otherwise the
-# result would depend on which pages have already arrived, and a replay would differ from the live
-# run.
-
-NAMING = (
-    (SWITCH_EVENT, "prev_pid", "prev_comm"),
-    (SWITCH_EVENT, "next_pid", "next_comm"),
-    (WAKING_EVENT, "pid", "comm"),
-)
-"""(event, column of the thread's id, column of its name)."""
-Pair = tuple[int, bytes]
-"""A thread and a name."""
+from duet.session.program import MAX_ARGS, PRINT_EVENT, PointRule, Program
+from duet.session.tables import TABLES, Columns
 
 
 class Naming(NamedTuple):
     """The first event of a CPU that gives a thread a name.
 
     Args:
-        number: index of the name in `Names.texts`.
+        number: index of the name in `Names.said`.
     """
 
     ts_ns: int
@@ -43,58 +31,7 @@ class Naming(NamedTuple):
     number: int
 
 
-class Names:
-    """Finds names of the workload's threads in decoded columns."""
-
-    def __init__(self, program: Program) -> None:
-        self._p = program
-        self._numbers: dict[bytes, int] = {}
-        """Name -> its index in `texts`; -1 if it is not a name of the workload."""
-        self._seen: dict[int, set[Pair]] = {}
-        self.texts: list[str] = []
-
-    def find(self, part: CpuColumns) -> list[Naming]:
-        """Return the names that occur for the first time on their CPU, in order of events."""
-        if self._p.running < 0:
-            return []  # without kinds, no threads are drawn
-        seen = self._seen.setdefault(part.cpu, set())
-        found: dict[Pair, Naming] = {}
-        others: set[Pair] = set()
-        for event, tid, comm in NAMING:
-            if table := part.tables.get(event):
-                for pair, row in _first_rows(table, tid, comm, seen).items():
-                    number = self._number(pair[1])
-                    if pair[0] == 0 or number < 0:
-                        others.add(pair)
-                        continue
-                    naming = Naming(int(table.ts_ns[row]), int(table.seq[row]), pair[0], number)
-                    found[pair] = min(naming, found.get(pair, naming))
-        seen |= others | found.keys()
-        return sorted(found.values(), key=lambda one: (*one[:3], self.texts[one.number]))
-
-    def _number(self, name: bytes) -> int:
-        if name not in self._numbers:
-            text = name.decode(errors="replace")
-            ours = fnmatchcase(text, self._p.comm)
-            self._numbers[name] = len(self.texts) if ours else -1
-            if ours:
-                self.texts.append(text)
-        return self._numbers[name]
-
-
-def _first_rows(table: Table, tid: str, comm: str, but: set[Pair]) -> dict[Pair, int]:
-    """Return the first row of each (thread, name) pair not in `but`, without a loop over rows."""
-    columns = table.columns
-    pairs: list[Pair] = list(zip(columns[tid].tolist(), columns[comm].tolist(), strict=True))
-    new = set(pairs) - but
-    if not new:
-        return {}
-    first = dict(zip(reversed(pairs), range(len(pairs) - 1, -1, -1), strict=True))
-    return {pair: first[pair] for pair in new}
-
-
 Ints = NDArray[np.int64]
-Acts = tuple[tuple[tuple[Act, int], ...], ...]
 LAST_SEQ = 1 << 62
 """Sequence number of losses. It sorts a loss after all events with the same CPU and time."""
 
@@ -239,6 +176,65 @@ class Merger:
         )
 
 
-def own_acts() -> Acts:
-    """Return the acts of the events LOSS and NAME. Their codes follow the codes of the program."""
-    return ((Act.LOSS, 0),), ((Act.NAME, 0),)
+FIELD_COLUMNS = "abcdef"
+
+
+class PointSorter:
+    """Holds points until the watermark has passed them, and returns them sorted by time."""
+
+    def __init__(self, rules: Sequence[PointRule]) -> None:
+        self._rules: dict[str, list[PointRule]] = {}
+        for rule in rules:
+            self._rules.setdefault(rule.event, []).append(rule)
+        self._held: list[Columns] = []
+        self._given = 0
+
+    def add(self, columns: CpuColumns) -> None:
+        """Add the events that are points, and ignore others."""
+        for event, rules in self._rules.items():
+            if table := columns.tables.get(event):
+                self._held += [_cells(columns.cpu, table, rule) for rule in rules]
+
+    def take_points(self, origin_ns: int, watermark_ns: int) -> tuple[Columns, int]:
+        """Remove the points up to and including the watermark.
+
+        Return their columns and their number.
+
+        Points before the start marker belong to the setup, and are dropped.
+        """
+        ripe: list[Columns] = []
+        waiting: list[Columns] = []
+        for part in self._held:
+            # A CPU writes in order of time. Slices avoid copying the waiting points at every step.
+            begin, end = np.searchsorted(part["ts"], (origin_ns, watermark_ns + 1)).tolist()
+            if begin < end:
+                ripe.append({name: column[begin:end] for name, column in part.items()})
+            if end < len(part["ts"]):
+                waiting.append({name: column[end:] for name, column in part.items()})
+        self._held = waiting
+        if not ripe:
+            return {}, 0
+        cells = {name: np.concatenate([part[name] for part in ripe]) for name in ripe[0]}
+        n = len(cells["ts"])
+        order = np.lexsort((cells["seq"], cells["cpu"], cells["ts"]))
+        cells["t_ns"] = cells["ts"].astype(np.int64) - origin_ns
+        cells["id"] = np.empty(n, np.uint32)
+        cells["id"][order] = np.arange(self._given + 1, self._given + n + 1)
+        self._given += n
+        types = TABLES["points"]
+        return {name: cells[name][order].astype(dtype) for name, dtype in types.items()}, n
+
+
+def _cells(cpu: int, table: Table, rule: PointRule) -> Columns:
+    n = len(table)
+    cells: Columns = {
+        "ts": table.ts_ns,
+        "seq": table.seq,
+        "kind": np.full(n, rule.kind, np.uint8),
+        "cpu": np.full(n, cpu, np.int16),
+        "tid": table.pid,
+    }
+    for place, name in enumerate(FIELD_COLUMNS):
+        field = rule.fields[place] if place < len(rule.fields) else None
+        cells[name] = table.columns[field].astype(np.float64) if field else np.zeros(n)
+    return cells
