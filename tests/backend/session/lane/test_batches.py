@@ -7,10 +7,7 @@ import asyncio
 import time
 from typing import Any
 
-import pytest
-
-from duet.session.lane import intake as batches
-from duet.session.lane.intake import Batches
+from duet.session.lane.batches import Batches
 
 TICK_S = 30.0
 
@@ -25,15 +22,12 @@ class Intake:
         self.rests.append(limit_s)
 
 
-def test_until_the_first_batch_what_comes_is_worked_on_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_until_the_first_batch_what_comes_is_worked_on_at_once() -> None:
     intake, none = Intake(), Any
     lane = Batches("a", none, none, intake, none, none, 0.2)  # type: ignore[arg-type]
     began = time.monotonic()
     asyncio.run(lane.gather(TICK_S))
     assert intake.rests == [TICK_S] and time.monotonic() - began < TICK_S / 2
-    monkeypatch.setattr(batches, "EAGER_S", -1.0)
-    late = Batches("a", none, none, intake, none, none, 0.2)  # type: ignore[arg-type]
+    late = Batches("a", none, none, intake, none, none, 0.2, eager_s=-1.0)  # type: ignore[arg-type]
     asyncio.run(late.gather(0))
     assert intake.rests == [TICK_S], "a lane without events goes by the tick"

@@ -23,9 +23,10 @@ from duet.lessons.plan import workload_of
 from duet.messages.base import LanePhase
 from duet.session import engine
 from duet.session.events import Contention, GuestRequest, LaneResult, LaneSource, SessionSink
+from duet.session.lane.batches import Batches
 from duet.session.lane.child import LaneChild, retire
 from duet.session.lane.guest import Faults, Lane, Lanes
-from duet.session.lane.intake import Batches, LaneIntake
+from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses, OnHold, no_hold
 from duet.session.lane.setup import Outcome, course_of, engine_of, guest_of, plan_of
 from duet.session.lane.state import Action, Course, Fail, Inputs, LaneMachine, Output, Report
