@@ -47,7 +47,8 @@ static void feed_pages(struct reduce *r, const uint8_t *data, size_t size)
 	int cpu = 0;
 
 	for (; size >= PAGE_BYTES; size -= PAGE_BYTES, data += PAGE_BYTES, cpu ^= 1) {
-		unsigned char *page = malloc(PAGE_BYTES); /* exact size: the sanitizer sees overreads */
+		unsigned char *page =
+			malloc(PAGE_BYTES); /* exact size: the sanitizer sees overreads */
 
 		memcpy(page, data, PAGE_BYTES);
 		if (reduce_feed(r, cpu, page, 1, 1, marks))
