@@ -27,6 +27,8 @@ export interface Contract {
   /** Tag of a message -> its definition. */
   readonly server: Readonly<Record<string, string>>;
   readonly client: Readonly<Record<string, string>>;
+  /** Tags of the messages that only plug-ins send. */
+  readonly plugins: readonly string[];
   readonly lessons: readonly string[];
   readonly http: readonly string[];
   readonly $defs: Readonly<Record<string, Node>>;

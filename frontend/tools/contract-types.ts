@@ -63,5 +63,7 @@ export async function typesText(contract: Contract): Promise<string> {
     style: { singleQuote: true, printWidth: 100 },
     unreachableDefinitions: true,
   });
-  return `${banner}export const protocolVersion = ${contract.protocol};\n\n${body.replaceAll(reference, '')}`;
+  const tags = contract.plugins.map((tag) => `'${tag}'`).join(' | ') || 'never';
+  const plugins = `export type PluginWire = Extract<ServerWire, { type: ${tags} }>;\n`;
+  return `${banner}export const protocolVersion = ${contract.protocol};\n\n${body.replaceAll(reference, '')}\n${plugins}`;
 }

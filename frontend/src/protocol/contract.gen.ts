@@ -4687,3 +4687,5 @@ export interface Stress2 {
     [k: string]: string;
   };
 }
+
+export type PluginWire = Extract<ServerWire, { type: 'class' | 'class_answered' | 'class_confusion' | 'class_opened' | 'class_own' | 'class_place' | 'class_question' | 'class_raised' | 'class_roster' | 'class_seen' | 'class_tally' | 'class_timer' | 'class_tries' | 'class_watched' | 'class_watching' | 'class_welcome' }>;

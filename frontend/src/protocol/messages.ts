@@ -52,6 +52,9 @@ export interface SampleMessage extends Omit<wire.Sample, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
 
+/** A message that only plug-ins handle. */
+export type PluginMessage = wire.PluginWire;
+
 export type ServerMessage =
   | Exclude<wire.ServerWire, { type: 'batch' | 'sample' | 'error' }>
   | ErrorMessage

@@ -23,6 +23,7 @@ from duet.messages.lesson import NumbersLesson, PictureLesson
 
 PLACE = Path("frontend/src/protocol/contract.schema.json")
 REF = "#/$defs/"
+PLUGINS = "duet.plugins."
 LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 
 
@@ -66,6 +67,7 @@ def schema_text() -> str:
         "protocol": messages.PROTOCOL,
         "server": {tag: named[model] for tag, model in server.items()},
         "client": {tag: named[model] for tag, model in client.items()},
+        "plugins": [tag for tag, model in server.items() if model.__module__.startswith(PLUGINS)],
         "lessons": [named[model] for model in LESSONS],
         "http": [named[model] for model in answers],
         "$defs": defs["$defs"],
