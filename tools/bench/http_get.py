@@ -29,10 +29,10 @@ class Getting:
         self._writer.close()
 
     async def get(self, path: str) -> bytes:
-        """Return the body.
+        """Send a GET request and return the response body.
 
         Raises:
-            ConnectionError: the answer's status is not 200.
+            ConnectionError: the response status is not 200.
         """
         head = f"GET {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n\r\n"
         self._writer.write(head.encode())

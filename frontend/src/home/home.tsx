@@ -226,7 +226,7 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
           onClick={() => setWanted(true)}
           data-testid={`headline-${slug}`}
         >
-          {t('what the mail to the kernel list measured')}
+          {t('Show the figure from the kernel mailing list')}
         </button>{' '}
         <span className="quiet small">{t('(the lesson asks you first)')}</span>
       </p>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Notices answers that the address brings from another device. */
+/** Detects a viewer's answers in the URL fragment; a link from another device contains them. */
 
 import { useEffect, useState } from 'react';
 import { answersMark } from '../navigation/place.ts';

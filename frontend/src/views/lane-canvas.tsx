@@ -255,7 +255,8 @@ function SpotRing({ frame, where }: Props) {
   });
   // Scroll the ring into view, for example on a phone.
   useEffect(() => {
-    // Some newer browsers return a value here, which React must not call as a cleanup function.
+    // Keep the braces: in some newer browsers scrollIntoView returns a value, and React would call a returned value as
+    // the cleanup function.
     ring.current?.scrollIntoView?.({ block: 'nearest' });
   }, []);
   return <div ref={ring} className="spot-ring" aria-hidden="true" data-testid="spot-ring" />;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Extends the drawing of rows: functions appear only if the step is about them, and lines below the rows show reclaim's
- * walks, the ticks that end delays, and the work of SRCU's worker.
+ * The timeline's look for this lesson. A function is marked only in steps whose focus contains its kind. Extra lines
+ * below the rows of threads show reclaim's walks, the ticks that end delays, and the work of SRCU's worker.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';

@@ -23,7 +23,7 @@ import { answers, counts, nearby, sentences, summary } from './words.ts';
 // Describes one visit in words: which block, what the entry is, and what the scan did with it.
 
 const letters = [
-  t('of no known kind'),
+  t('of unknown kind'),
   t('delayed'),
   t('written'),
   t('a hole'),

@@ -102,7 +102,7 @@ function drawLane(easel: Easel): void {
   if (intervals.length === 0) {
     text(
       easel,
-      noPath(lane) ?? tr('The counts of the kernel were read only once, which gives no rate.'),
+      noPath(lane) ?? tr("The kernel's counters were read only once, so no rate can be computed."),
       laid.share.x + 8,
       laid.share.y + 28,
     );

@@ -200,7 +200,8 @@ class Archive:
             raise refused(self._name, f"{name} does not match its checksum")
 
     def _pieces(self, name: str) -> Iterator[bytes]:
-        """Yield a member in pieces; raise an error if it is longer than its zip entry says."""
+        """Yield a member in pieces. Raise an error if its length differs from the length in its
+        zip entry."""
         size = left = self._zip.getinfo(name).file_size
         with self._zip.open(name) as member:
             while piece := member.read(min(left, PIECE_BYTES) or 1):

@@ -130,7 +130,8 @@ class Pace:
     def left_s(self, items: Iterable[Item]) -> float:
         """Estimate how many seconds the items take.
 
-        For a known item, use its last duration. For a new item, use the mean time of a guest run.
+        For an item recorded before, use its last duration. For a new item, multiply its number of
+        guest runs by the mean duration of a guest run.
         """
         each = self._seconds / self._runs if self._runs else GUEST_S
         return sum(self._known.get(item.title, each * guest_runs(item)) for item in items)

@@ -56,7 +56,7 @@ NO_SANDBOX = (
 
 @dataclass(frozen=True, slots=True)
 class Changing:
-    """What is needed to build changes.
+    """Where visitors' changed patches are compiled and stored.
 
     Args:
         kernels: where kernels are compiled and stored.
@@ -280,9 +280,9 @@ class CompileAhead:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, slug: str, arm: str) -> None:
-        """Prepare an arm whose editor opens.
+        """Compile an arm ahead of time, because a visitor has opened its patch in the editor.
 
-        While an arm is being prepared, only the newest further call is remembered.
+        While one arm is being compiled, only the latest request is kept.
         """
         self._next = (slug, arm)
         if self._task is None or self._task.done():

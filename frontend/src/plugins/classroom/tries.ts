@@ -101,9 +101,9 @@ export function alonePlace(lesson: Pick<Lesson, 'slug'>, one: ClassTry): Place {
 }
 
 /**
- * The address that shows a run to the class: beside the recording of its step, with the lanes that both runs have. A
- * run of a changed patch is shown alone, because no recording has a lane of that patch. The run of a changed patch also
- * contains a lane for the comparison.
+ * The address that shows the class a run next to the recording of the same step, with the lanes that both have. A run
+ * of a changed patch is shown alone: no recording has a lane for that patch, and the run itself contains a lane to
+ * compare with. If no recording fits, the run is shown alone, too.
  */
 export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   const scene = sceneOf(lesson, one.step);

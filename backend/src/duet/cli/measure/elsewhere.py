@@ -47,7 +47,8 @@ def report_results(
             f"wanted one table for --format {how}, but the results have {len(found)} "
             f"({conditions:.300})."
             if found
-            else "the results have no such table.",
+            else "wanted a table for the chosen lesson, workload, clock and knobs, but the results "
+            "have none.",
             remedy="Choose with LESSON, --workload, --clock and --set.",
         )
     texts = [render(report, how) for report in found]
@@ -75,7 +76,8 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
     replicas = _replicas(results, lesson, chosen)
     if not found + replicas:
         raise InputError(
-            "the results have no such table that a page shows.",
+            "wanted a table that a page shows for the chosen lesson, workload, clock and knobs, "
+            "but the results have none.",
             remedy="Choose with LESSON, --workload, --clock and --set.",
         )
     stored = dict.fromkeys(_record(result, report) for result, report in found)

@@ -237,7 +237,10 @@ def compare_published(
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
-    """Plan the measurements. Unless `one` is true, skip lessons that cannot be read."""
+    """Plan the measurements. Skip lessons that cannot be read or have no published figures.
+
+    If the user named one lesson (`one`), raise an error instead.
+    """
     todo: Todo = []
     for slug in slugs:
         try:

@@ -160,17 +160,17 @@ def try_facts(row: Row[Any], makers: tuple[str, ...]) -> TryFacts:
 
 # Class codes consist of three short words that can be read aloud across a room.
 #
-# No word sounds like another word (no `sea`, `two`, `flour`), and each has three to eight letters.
-# 331 words make 36 million codes.
+# No two words of the list sound the same, and words with a common homophone (`sea`, `two`, `flour`)
+# are left out. Each word has three to eight letters. 331 words make 36 million codes.
 
 WORD_LIST: Final = """
     acid acorn actor album alert amber ankle apple apron arena army arrow aspen atlas attic
     autumn axis bacon badge bagel bakery bamboo banana banjo barrel basil basket beagle beaver
     bedroom bench bicycle bishop bison blanket bonus bottle bounce branch brave brick bridge
     bronze brush bubble bucket budget buffalo bundle butter button cabin cable cactus camel
-    camera canal candle canoe canvas carbon carpet castle cedar celery chalk cherry chess
+    camera canal candle canoe captain carbon carpet castle cedar celery chalk cherry chess
     chimney circle citrus clay clever cliff clock cloud clover cobalt coconut coffee comet
-    copper corner cotton cousin cradle crane crater cricket crystal cube curtain cycle dance
+    copper corner cotton cowboy cradle crane crater cricket crystal cube curtain cycle dance
     danger delta denim diamond dinner dolphin donkey dragon drum duck eagle early earth easel
     echo eclipse elbow ember empty engine estate evening fabric falcon famous farmer feather
     fence fern fiddle field finger flag flame flute forest fossil fox friend frost galaxy garden
@@ -181,8 +181,8 @@ WORD_LIST: Final = """
     marble market meadow melon middle mirror monkey mosaic motor mountain museum mushroom napkin
     narrow needle nickel noodle north ocean olive onion opera orange orbit orchid otter oven owl
     oxygen oyster paddle palace panda panther parrot pasta pebble pencil pepper piano picnic
-    pigeon pillow pilot pirate planet plastic pocket poem polar pony poppy potato powder pretzel
-    prism pumpkin puppet puzzle quartz rabbit radar radio raven ribbon river robin robot rocket
+    piglet pillow pilot pirate planet plastic pocket poem polar pony poppy potato powder pretzel
+    prism pumpkin puppet puzzle quilt rabbit radar radio raven ribbon river robin robot rocket
     ruby saddle salad salmon sample sandal saturn scarf school scooter shadow shell silver
     sister sketch slipper smooth snow sofa spider sponge spoon spring square squid stable
     sticker storm summer sunset swan table tablet tango teapot temple tennis thunder tiger

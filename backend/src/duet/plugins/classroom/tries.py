@@ -284,7 +284,8 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request, tries=True)
-        # If the ids differ, the run of the identical try has just ended.
+        # ask() joins the identical try's run while that run goes on. Another id means that the run
+        # has just ended, so this is a new try.
         if equal is not None and run_id == equal.facts.run_id:
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)

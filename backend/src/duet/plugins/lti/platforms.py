@@ -207,8 +207,9 @@ def _first(error: ValidationError) -> str:
     )
 
 
-# Manages our keys. One key signs, and former keys stay in the key set for FORMER_KEY_S. The key
-# file has mode 0600 and also contains the key that signs states (messages.py).
+# Manages the tool's keys. One RSA key signs messages; its predecessors stay in the published key
+# set for FORMER_KEY_S. The key file has mode 0600 and also contains the HMAC key for the `state`
+# parameter of a login (messages.py).
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048

@@ -57,8 +57,8 @@ class Batches:
     async def gather(self, tick_s: float) -> None:
         """Wait for more events before the next batch.
 
-        Viewers wait for the first batch. So until the first batch exists, and for `eager_s` at most,
-        this returns as soon as anything arrives.
+        Viewers wait for the first batch. So until the first batch exists, and for `eager_s` at
+        most, this returns as soon as anything arrives.
         """
         now = time.monotonic()
         self._eager_until = self._eager_until or now + self._eager_s

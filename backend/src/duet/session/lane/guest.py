@@ -240,10 +240,11 @@ class Lanes:
         self._lanes.clear()
 
     def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
-        """Return a running guest with the same request and content, or None.
+        """Return the arm's lane if its guest still runs and has this request and this content;
+        otherwise None.
 
-        Return None also if the guest gets its plan at boot, or if a template exists, because a
-        fresh copy is better.
+        Also return None if the guest reads its plan at boot, or if a template exists: a fresh copy
+        of the template is better than a reused guest.
         """
         held = self._lanes.get(source.arm)
         if held is None or not held[0].alive or request.boot_plan is not None:
