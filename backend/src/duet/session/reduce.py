@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,10 +107,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "reduce_place_track": (None, [_HANDLE, ctypes.c_int, ctypes.c_int]),
     "reduce_still_open": (ctypes.c_int, [_HANDLE, ctypes.c_double]),
     "reduce_table": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
-    "reduce_column": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
+    "reduce_copy": (ctypes.c_void_p, [_HANDLE, ctypes.c_int]),
     "reduce_clear": (None, [_HANDLE, ctypes.c_int]),
-    "reduce_rows": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
-    "reduce_cells": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
     "reduce_counts": (_INT64_OUT, [_HANDLE]),
     "reduce_cycles": (ctypes.c_int64, [_HANDLE]),
 }
@@ -268,11 +267,11 @@ class Loop:
         if self._lib.reduce_still_open(self._handle, mark_ns):
             raise MemoryError("reduce_still_open")
 
-    def rows(self, table: OutTable) -> int:
-        """Return the number of rows of a table."""
+    def rows(self, table: int) -> int:
+        """Return the number of rows of a table, an OutTable or len(OutTable) + index of a Pick."""
         return int(self._lib.reduce_table(self._handle, table))
 
-    def take_columns(self, table: OutTable, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
+    def take_columns(self, table: int, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
         """Return the columns of a table, and clear it.
 
         Args:
@@ -282,32 +281,21 @@ class Loop:
         self._lib.reduce_clear(self._handle, table)
         return columns
 
-    def copy_columns(self, table: OutTable, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
+    def copy_columns(self, table: int, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
         """Return the columns of a table, which keeps them."""
         n = self.rows(table)
         if not n:
             return [np.empty(0, dtype) for dtype in dtypes]
-        return [self._column(table, place, n, dtype) for place, dtype in enumerate(dtypes)]
-
-    def picked(self, number: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return time, CPU, sequence number, thread and value of the records of a metric's Pick."""
-        n = int(self._lib.reduce_rows(self._handle, number))
-        if not n:
-            nothing = np.empty(0, np.int64)
-            return nothing, nothing, nothing, nothing, nothing
-        ts, cpu, seq, tid, value = (
-            np.frombuffer(
-                ctypes.string_at(self._lib.reduce_cells(self._handle, number, place), 8 * n),
-                np.int64,
-            )
-            for place in range(5)
-        )
-        return ts, cpu, seq, tid, value
-
-    def _column(self, table: OutTable, place: int, n: int, dtype: str) -> NDArray[np.generic]:
-        width = np.dtype(dtype).itemsize
-        cells = ctypes.string_at(self._lib.reduce_column(self._handle, table, place), n * width)
-        return np.frombuffer(cells, dtype)
+        columns = _columns(dtypes)
+        ends = list(accumulate(-(-n * width // 8) * 8 for _, width in columns))
+        first = self._lib.reduce_copy(self._handle, table)
+        if not first:
+            raise MemoryError("reduce_copy")
+        cells = ctypes.string_at(first, ends[-1])
+        return [
+            np.frombuffer(cells, dtype, n, begin)
+            for (dtype, _), begin in zip(columns, (0, *ends), strict=False)
+        ]
 
     def counts(self) -> list[int]:
         return list(self._lib.reduce_counts(self._handle)[: self._kinds])
@@ -316,6 +304,11 @@ class Loop:
     def cycles(self) -> int:
         """Ended cycles of the lesson's first track."""
         return int(self._lib.reduce_cycles(self._handle))
+
+
+@cache
+def _columns(dtypes: tuple[str, ...]) -> tuple[tuple[np.dtype[np.generic], int], ...]:
+    return tuple((np.dtype(dtype), np.dtype(dtype).itemsize) for dtype in dtypes)
 
 
 OWN_ACTS = ((Act.LOSS, 0),), ((Act.NAME, 0),)
@@ -529,7 +522,9 @@ class LaneReducer:
 
     def picked(self, number: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """Return time, CPU, sequence number, thread and value of the records of a Pick."""
-        return self._loop.picked(number)
+        columns = self._loop.copy_columns(len(OutTable) + number, ("<i8",) * 5)
+        ts, cpu, seq, tid, value = (column.view(np.int64) for column in columns)
+        return ts, cpu, seq, tid, value
 
     def printed(self) -> list[tuple[int, int, int, bytes]]:
         """Return (time, CPU, sequence number, text) of the texts that were printed."""

@@ -313,5 +313,6 @@ void reduce_free(struct reduce *r)
 	for (i = 0; r->rows && i < r->nrows; i++)
 		table_free(&r->rows[i]);
 	free(r->rows);
+	free(r->copy);
 	free(r);
 }

@@ -254,6 +254,8 @@ struct reduce {
 	struct table tables[NTABLES];
 	int nrows; /* tables of metrics */
 	struct table *rows;
+	char *copy; /* of a table's columns, for the caller */
+	long copy_room;
 
 	struct event now; /* the event to continue with, */
 	int has_now;
@@ -322,16 +324,14 @@ int64_t reduce_last(const struct reduce *r);
 long reduce_held(const struct reduce *r);
 int reduce_points(struct reduce *r, int64_t until);
 const int64_t *reduce_event(struct reduce *r);
-long reduce_rows(const struct reduce *r, int rows);
-const void *reduce_cells(const struct reduce *r, int rows, int column);
 int64_t reduce_about(const struct reduce *r);
 void reduce_start(struct reduce *r, int64_t origin);
 int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row);
 void reduce_place(struct reduce *r, int64_t tid, int row);
 void reduce_place_track(struct reduce *r, int track, int row);
 int reduce_still_open(struct reduce *r, double mark);
-long reduce_table(const struct reduce *r, int table);
-const void *reduce_column(const struct reduce *r, int table, int column);
+long reduce_table(const struct reduce *r, int number);
+const void *reduce_copy(struct reduce *r, int number);
 void reduce_clear(struct reduce *r, int table);
 const int64_t *reduce_counts(const struct reduce *r);
 int64_t reduce_cycles(const struct reduce *r);

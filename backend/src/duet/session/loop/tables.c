@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output tables, as columns of numbers. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reduce.h"
+
+#define ALIGNED(bytes) (((bytes) + 7) / 8 * 8)
 
 /* Double the space of an array. NULL if memory is lacking; the array is then unchanged. */
 void *more(void *held, long *room, unsigned long size)
@@ -68,25 +71,42 @@ int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, d
 			cpu, arg, number);
 }
 
-long reduce_table(const struct reduce *r, int table)
+/* Return a table by its number; the tables of metrics follow those of enum table_name. */
+static const struct table *table_of(const struct reduce *r, int number)
 {
-	return r->tables[table].rows;
+	return number < NTABLES ? &r->tables[number] : &r->rows[number - NTABLES];
 }
 
-const void *reduce_column(const struct reduce *r, int table, int column)
+long reduce_table(const struct reduce *r, int number)
 {
-	return r->tables[table].cells[column];
+	return table_of(r, number)->rows;
 }
 
-/* Return the number of rows that a metric has picked, and one of their columns. */
-long reduce_rows(const struct reduce *r, int rows)
+/*
+ * Return a copy of a table's columns, one after the other, each at a multiple of
+ * 8 bytes. It is valid until the next call. NULL if memory is lacking.
+ */
+const void *reduce_copy(struct reduce *r, int number)
 {
-	return r->rows[rows].rows;
-}
+	const struct table *table = table_of(r, number);
+	long bytes = 0;
+	void *grown;
+	int c;
 
-const void *reduce_cells(const struct reduce *r, int rows, int column)
-{
-	return r->rows[rows].cells[column];
+	for (c = 0; c < table->ncolumns; c++)
+		bytes += ALIGNED(table->rows * table->width[c]);
+	if (bytes > r->copy_room) {
+		grown = realloc(r->copy, bytes);
+		if (!grown)
+			return NULL;
+		r->copy = grown;
+		r->copy_room = bytes;
+	}
+	for (bytes = c = 0; c < table->ncolumns; c++) {
+		memcpy(r->copy + bytes, table->cells[c], table->rows * table->width[c]);
+		bytes += ALIGNED(table->rows * table->width[c]);
+	}
+	return r->copy;
 }
 
 void reduce_clear(struct reduce *r, int table)
