@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -94,7 +95,7 @@ def test_a_childs_death_is_one_sentence_each_time(number: signal.Signals) -> Non
 def test_more_memory_than_allowed_is_one_sentence() -> None:
     child, _ = begun(ChildLimits("lane x", memory_bytes=500 << 20))
     with pytest.raises(InputError, match="needs more than 500 MiB of memory"):
-        child.call({**REQUEST, "do": "decode", "cpu": 0}, [bytes(300 << 20)])
+        child.call({**REQUEST, "do": "decode", "cpu": 0}, [bytes(490 << 20)])
 
 
 def test_more_cpu_time_than_allowed_is_one_sentence() -> None:
@@ -139,11 +140,14 @@ def test_a_forgotten_child_ends() -> None:
     assert gone(pid)
 
 
-def test_no_child_outlives_a_killed_server() -> None:
+@pytest.mark.parametrize("way", ["start", "fork"])
+def test_no_child_outlives_a_killed_server(way: str) -> None:
     code = (
         "import sys, time\n"
+        "from duet import confine\n"
         "from duet.confine import Child, ChildLimits\n"
         "from duet.confine.child import ZYGOTE\n"
+        f"confine.{way}()\n"
         "child = Child('decoder', ChildLimits('x'))\n"
         "try: child.call({'do': 'files', 'files': {}, 'page_bytes': 4096})\n"
         "except Exception: print(ZYGOTE._process.pid, flush=True)\n"
@@ -160,11 +164,12 @@ def test_no_child_outlives_a_killed_server() -> None:
     assert all(gone(pid) for pid in pids)
 
 
-def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another() -> None:
+@pytest.mark.parametrize("way", ["start", "fork"])
+def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another(way: str) -> None:
     code = (
         "import time\n"
-        "from duet.confine.child import ZYGOTE, start\n"
-        "start()\n"
+        f"from duet.confine.child import ZYGOTE, {way}\n"
+        f"{way}()\n"
         "print(ZYGOTE._process.pid, flush=True)\n"
         "time.sleep(600)\n"
     )
@@ -178,6 +183,60 @@ def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another() -> None:
         server.kill()
         server.wait(GONE_S)
         server.stdout.close()
+
+
+FORKED = """
+import json, os, signal, sys, threading
+from pathlib import Path
+import psutil
+from duet import confine
+from duet.bundle.decoding import ConfinedDecoder
+from duet.confine.child import ZYGOTE
+
+def answers():
+    try:
+        ConfinedDecoder({}, 4096, "x")
+    except Exception as error:
+        return str(error)
+
+if sys.argv[1] == "threads":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+secret = open("/dev/zero")
+confine.fork(("unpack",))
+confine.fork()  # once
+process = psutil.Process(ZYGOTE._process.pid)
+while os.geteuid() == 0 and not process.children():
+    pass
+zygote = next(iter(process.children()), process)
+said = answers()
+files = {one.name: str(one.readlink()) for one in Path(f"/proc/{zygote.pid}/fd").iterdir()}
+first = {
+    "says": said,
+    "started": "duet.confine.zygote" in zygote.cmdline(),
+    "session": os.getsid(zygote.pid) != os.getsid(0),
+    "files": [files[n] for n in "012"],
+    "secret": "/dev/zero" in files.values(),
+}
+os.kill(zygote.pid, signal.SIGINT)
+first["after Ctrl-C"] = answers()
+os.kill(zygote.pid, signal.SIGKILL)
+process.wait(20)
+first["after its death"] = answers()
+print(json.dumps(first))
+"""
+
+
+@pytest.mark.parametrize("way", ["no threads", "threads"])
+def test_a_copy_of_the_program_forks_children(way: str) -> None:
+    """It has none of the program's descriptors, and imports a service that it lacks."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, way], capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    answer = "the trace cannot be decoded: the guest sent no header_page.."
+    assert [found[at] for at in ("says", "after Ctrl-C", "after its death")] == [answer] * 3
+    assert found["started"] == (way == "threads"), "a process with threads cannot be copied"
+    assert (found["session"], found["files"], found["secret"]) == (True, ["/dev/null"] * 3, False)
 
 
 def test_a_child_has_no_rights() -> None:

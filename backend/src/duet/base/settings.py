@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import platformdirs
-
 from duet.base.errors import InputError
 
 ROOT = "DUET_ROOT"
@@ -117,7 +115,17 @@ def cache_dir() -> Path:
     All files in this folder can be built again.
     """
     given = os.environ.get("DUET_CACHE")
-    return Path(given) if given else Path(platformdirs.user_cache_dir("kernel-duet"))
+    if given:
+        return Path(given)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("kernel-duet"))
+
+
+def _data_dir() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("kernel-duet"))
 
 
 def live_buffer_kb() -> int | None:
@@ -145,7 +153,7 @@ def access_file() -> Path:
     The file is $DUET_ACCESS if set, otherwise access.json in the user's data folder.
     """
     given = os.environ.get("DUET_ACCESS")
-    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "access.json")
+    return Path(given) if given else _data_dir() / "access.json"
 
 
 SAVED_RUNS = 40
@@ -155,13 +163,13 @@ SAVED_MB = 1024
 def runs_dir() -> Path:
     """Return the folder of saved live runs: $DUET_RUNS, or a folder in the user's data folder."""
     given = os.environ.get("DUET_RUNS")
-    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
+    return Path(given) if given else _data_dir() / "runs"
 
 
 def trials_dir() -> Path:
     """Return the folder for trials of `duet try`: $DUET_TRIALS, or a folder in the user's data."""
     given = os.environ.get("DUET_TRIALS")
-    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "trials"
+    return Path(given) if given else _data_dir() / "trials"
 
 
 def archive_limits() -> tuple[int, int]:

@@ -18,12 +18,18 @@ from duet.base.errors import printable
 from duet.bundle.manifest import ArmEntry, Manifest, patches_of
 from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.messages import BadReply, as_integer, as_text
-from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
+from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table, prepare
+from duet.decode.service import DecoderService as DecoderService
 
 MOST: Final = 1 << 17
 INT64: Final = (-(1 << 63), (1 << 63) - 1)
 WIDTHS: Final = {FieldKind.INT: "<i8", FieldKind.STRING: "<i8"}
 MOST_WIDTH: Final = 256
+
+
+def warm() -> None:
+    """Load the C library of the service DecoderService (confine.zygote calls this)."""
+    prepare()
 
 
 class ConfinedDecoder:

@@ -24,7 +24,7 @@ Facts = Annotated[dict[Text, Text], Field(max_length=64)]
 class Strict(BaseModel):
     """Base class of the models, which are frozen and reject unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Figures(Strict):

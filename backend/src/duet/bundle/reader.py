@@ -18,12 +18,14 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from duet.base import budgets
 from duet.base.budgets import FRAMES
 from duet.base.errors import InfraError, InputError
+from duet.base.files import Stamp, stamp
 from duet.bundle import archive as limits
 from duet.bundle.archive import (
     MEMBER,
@@ -60,7 +62,11 @@ Answer = tuple[Mapping[str, object], Sequence[bytes]]
 
 
 def warm() -> None:
-    """Load OpenSSL, the compression libraries and the codecs while files can still be opened."""
+    """Load OpenSSL, the compression libraries and the codecs while files can still be opened.
+
+    Also build the manifest's validator, so that no child spends the 10 ms that this takes.
+    """
+    Manifest.model_rebuild()
     hashlib.sha256(b"").hexdigest()
     for method in METHODS:
         file = io.BytesIO()
@@ -124,6 +130,8 @@ class Unpacked:
         return os.pread(self._fd, size, at)
 
 
+MANIFESTS: Final = 64
+"""Number of manifests that a process keeps."""
 ROW: Final = 4
 """Cells in a member's row: name, compressed size, offset and unpacked size."""
 
@@ -206,10 +214,19 @@ def open_bundle(path: Path) -> Bundle:
 def read_manifest(path: Path) -> Manifest:
     """Read only the manifest, without unpacking or checking the lanes.
 
+    The manifests of unchanged files are kept, because each takes a process to read.
+
     Raises:
         InputError: as for `open_bundle`, but damage to members other than the manifest is not
             detected.
     """
+    return _manifest(path, stamp(path))
+
+
+@lru_cache(MANIFESTS)
+def _manifest(path: Path, seen: Stamp | None) -> Manifest:
+    """Read the manifest of a file that has the stamp `seen`."""
+    del seen
     with _file(path) as file:
         return _check_in_child(path, (file,))[0]
 

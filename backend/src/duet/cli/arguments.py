@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command-line arguments that several verbs share: recordings, runs, layouts and vCPUs."""
+"""Command-line arguments that several verbs share: runs, layouts and vCPUs."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 from duet.base.errors import InputError
-from duet.base.settings import runs_dir
 from duet.cli.building import build_with_bar, install_sources
+from duet.cli.options import find_recording as find_recording
 from duet.cli.output import parse_settings, split_names
 from duet.kernels import KernelSettings, plan
 from duet.kernels.arms import arm_spec
@@ -21,47 +19,6 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder, knob
 from duet.measure import MeasurePlan
 from duet.session import RunSpec, check_run
-
-OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$")
-REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's recording."
-
-
-def find_recording(text: str) -> Path:
-    """Return the path of the recording that an argument of the command line names.
-
-    This function does not check that the file exists or is a recording.
-
-    Raises:
-        InputError: the argument is not the name of a file, a saved run or a lesson's recording.
-    """
-    path = Path(text)
-    if path.exists() or path.suffix == ".duet":
-        return path
-    # Import this module only if needed: it imports the server's messages, which takes longer than
-    # reading a small recording.
-    from duet.server.archive import NAME, ArchiveFolder
-
-    name = text.removeprefix("kept:").rpartition(":")[2]
-    if NAME.match(name):
-        return ArchiveFolder(runs_dir(), 0, 0).path(name)
-    if found := OF_LESSON.match(text):
-        return lesson_recording(found[1], found[2])
-    raise InputError(f"'{text:.80}' is not a recording.", remedy=REMEDY)
-
-
-def lesson_recording(slug: str, name: str) -> Path:
-    """Return the file of a lesson's recording.
-
-    Raises:
-        InputError: the lesson or the recording does not exist.
-    """
-    known = lessons.load(slug).bundles()
-    if name not in known:
-        raise InputError(
-            f"lesson {slug} has no recording '{name:.60}'.",
-            remedy=f"Choose from: {', '.join(known) or 'none'}.",
-        )
-    return known[name]
 
 
 def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> RunSpec:

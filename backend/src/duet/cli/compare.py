@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from duet.base.settings import runs_dir
 from duet.cli.keys import from_tree, key, keys_text
-from duet.cli.options import File, Json
+from duet.cli.options import File, Json, find_recording
 from duet.cli.output import emit
 from duet.cli.reproduce import DIFFERENCE_SHAPE, FIGURE_SHAPE
 
@@ -51,7 +51,6 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Compare two recordings of a lesson: conditions, then figures. Figures are listed by arm."""
-    from duet.cli.arguments import find_recording
     from duet.runs.compare import compare as compared
 
     one, other = find_recording(first), find_recording(second)

@@ -15,7 +15,7 @@ import typer
 
 from duet.base.errors import InfraError, InputError
 from duet.cli.keys import keys_text
-from duet.cli.options import Json
+from duet.cli.options import Json, find_recording
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def export(
 ) -> int:
     """Export a recording as a web page, picture, film or trace."""
     from duet.bundle import open_bundle
-    from duet.cli.arguments import find_recording
     from duet.cli.output import split_names
     from duet.export import FORMATS as FILES
     from duet.export import export as write_files
@@ -175,7 +174,6 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
         InputError: there is no such recording, or the lesson has no recordings.
     """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
     from duet.lessons.load import SLUG
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from duet.base.errors import InputError
+from duet.base.errors import InfraError, InputError
 from duet.base.logs import set_up_logging
 from duet.base.settings import log_form
 from duet.processes.run_dir import sweep_all
@@ -31,8 +32,12 @@ def host(
     receives their events as they happen. No events are lost if the connection breaks. After 30 s
     without the server, this program ends its guests and exits.
     """
+    from duet import confine
     from duet.host import process
 
+    # Children are forked by a copy of this process, which is made before the token is read.
+    with contextlib.suppress(InfraError):  # it starts, or fails again, when the first lane begins
+        confine.fork()
     token = read_token(token_file)
     set_up_logging(logging.StreamHandler(), log_form() == "json")
     sweep_all()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from duet.base.errors import InputError, printable
 from duet.cli.keys import key, keys_text
-from duet.cli.options import File, Json
+from duet.cli.options import File, Json, find_recording
 from duet.cli.output import emit
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def inspect(file: File, as_json: Json = False) -> int:
     bytes per event.
     """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import find_recording
 
     path = find_recording(file)
     bundle = open_bundle(path)
@@ -273,10 +272,15 @@ def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
 
 
 def _samples(lane: LaneContents) -> Counter[str]:
-    """Count samples by probe, and unreadable records. Ignore records about a lens's state."""
+    """Count the samples of each probe.
+
+    Count unreadable records under the key 'unreadable'. Ignore records about a lens's state.
+    """
+    found: Counter[str] = Counter()
+    if not lane.lens:
+        return found  # importing duet.lenses takes longer than decoding a small recording
     from duet.lenses import LensState, unpack_record
 
-    found: Counter[str] = Counter()
     for payload in lane.lens:
         try:
             record = unpack_record(payload)

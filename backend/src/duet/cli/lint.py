@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +17,7 @@ from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.lint.lessons import Result
+    from duet.lint.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +48,17 @@ def lint(
     watch: Watch = False,
 ) -> int:
     """Check lessons: files, views, programs, patches, recordings. Also checks probes and prose."""
-    from duet.lessons import author as editor
-    from duet.lessons import load as lessons
-    from duet.lint.lessons import beside, stale_schemas
-    from duet.lint.lessons import lint as check
-    from duet.lint.watch import stamps
+    from duet.lessons.folders import slugs as all_lessons
 
     if schemas:
+        from duet.lessons import author as editor
+        from duet.lint.lessons import beside
+
         editor.write(repo_root(), beside())
-    slugs = [lesson] if lesson else lessons.slugs()
-    before = stamps(slugs) if watch else {}
-    result = check(slugs)
-    if lesson is None:
-        result = replace(result, problems=(*result.problems, *stale_schemas()))
+    slugs = [lesson] if lesson else all_lessons()
     if watch:
-        return _watch(slugs, before, result, as_json)
+        return _watch(slugs, lesson is None, as_json)
+    result = _checked(slugs, schemas=lesson is None)
     if as_json:
         emit(document(result))
     else:
@@ -71,33 +66,50 @@ def lint(
     return 2 if result.problems else 0
 
 
+def _checked(slugs: Sequence[str], *, schemas: bool) -> Result:
+    """Check lessons, except what an earlier run has checked (duet.lint.memory).
+
+    Args:
+        schemas: also check the schemas for editors.
+    """
+    from duet.lessons.folders import places
+    from duet.lint.memory import Memory
+
+    known = places()
+    memory = Memory(slugs, schemas=schemas) if all(slug in known for slug in slugs) else None
+    if memory is not None and (result := memory.result()) is not None:
+        return result
+    from duet import confine
+
+    confine.fork()
+    from duet.lint.lessons import lint as check
+
+    return check(slugs, memory, schemas=schemas)
+
+
 SHOWN = 3
 """Maximum number of changed files that one line names."""
 
 
-def _watch(
-    slugs: list[str],
-    before: dict[Path, tuple[int, int]],
-    result: Result,
-    as_json: bool,
-) -> int:
+def _watch(slugs: list[str], schemas: bool, as_json: bool) -> int:
     """Print the result. After each change, check again and print the new result, until Ctrl-C."""
-    from duet.lint.lessons import lint as check
-    from duet.lint.watch import changes
+    from duet.lint.watch import changes, stamps
 
+    before = stamps(slugs)
+    result = _checked(slugs, schemas=schemas)
     if not as_json:
         note("Watching the files of the lesson; Ctrl-C ends it.")
-    _print(result, as_json)
+    _print_line(result, as_json)
     for paths in changes(slugs, before):
         if not as_json:
             names = ", ".join(path.name for path in paths[:SHOWN])
             more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
             print(f"\n{time.strftime('%H:%M:%S')} {names}{more} changed")
-        _print(check(slugs), as_json)
+        _print_line(_checked(slugs, schemas=False), as_json)
     return 0
 
 
-def _print(result: Result, as_json: bool) -> None:
+def _print_line(result: Result, as_json: bool) -> None:
     print(
         json.dumps(asdict(document(result)), ensure_ascii=False) if as_json else text(result),
         flush=True,

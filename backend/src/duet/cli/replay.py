@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from duet.cli.keys import key, keys_text
-from duet.cli.options import File, Json
+from duet.cli.options import File, Json, find_recording
 from duet.cli.output import emit
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def replay(file: File, as_json: Json = False) -> int:
     The data takes the same path as in a live run. The metrics are compared with the recorded ones.
     """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
 
     path = find_recording(file)

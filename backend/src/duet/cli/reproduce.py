@@ -19,7 +19,7 @@ import typer
 
 from duet.base.errors import InputError
 from duet.cli.keys import key, keys_text
-from duet.cli.options import File, Json
+from duet.cli.options import File, Json, find_recording
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def reproduce(
     """Run a recording's arms again and check the lesson's claims. First it says what differs."""
     from duet.bundle import open_bundle
     from duet.bundle.decoding import differences
-    from duet.cli.arguments import find_recording
     from duet.cli.building import build_missing
     from duet.kernels import KernelSettings
     from duet.kernels.arms import arm_specs

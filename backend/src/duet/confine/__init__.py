@@ -27,7 +27,7 @@ from duet.confine.box import (
     missing_box,
     run_boxed,
 )
-from duet.confine.child import Child, ChildLimits, start
+from duet.confine.child import Child, ChildLimits, fork, start
 from duet.confine.messages import ReplyReader
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Wanted",
     "box_weakness",
     "check_box",
+    "fork",
     "missing_box",
     "run_boxed",
     "start",

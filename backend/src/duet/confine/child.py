@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import pickle
 import select
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,10 +27,11 @@ from duet.base.frames import BadFrame, Closed
 from duet.confine.messages import BODY_BYTES, BadReply, Blob, ReplyReader, receive, send
 from duet.confine.namespaces import pid_namespace_prefix
 from duet.confine.sandbox import Limits
-from duet.confine.zygote import STATUS
+from duet.confine.zygote import STATUS, USUAL, become_zygote, warm
 
 # The zygote of this process starts on first use, and ends when this process exits.
 
+POLL_S: Final = 0.001
 END_S: Final = 5.0
 """Timeout for the zygote to exit after its socket is closed. Usual: 2 ms."""
 ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -38,18 +40,68 @@ not have threads."""
 REMEDY: Final = "Check memory and the number of processes, then try again."
 
 
+class _Fork:
+    """A fork of this process, with the methods of Popen that its owner needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._over = False
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until the process has ended. Several threads may wait.
+
+        Raises:
+            TimeoutExpired: the process still runs after `timeout` seconds.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._over:
+            try:
+                self._over = os.waitpid(self.pid, os.WNOHANG if end else 0)[0] != 0
+            except ChildProcessError:  # another thread has waited for it
+                self._over = True
+            if end is not None and not self._over:
+                if time.monotonic() > end:
+                    raise subprocess.TimeoutExpired("zygote", timeout or 0)
+                time.sleep(POLL_S)
+
+    def kill(self) -> None:
+        if not self._over:
+            os.kill(self.pid, signal.SIGKILL)
+
+
 class _Zygote:
     """The zygote process and its control socket; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | _Fork | None = None
         self._control: socket.socket | None = None
         self._owner = 0
 
     def start(self) -> None:
         with self._lock:
             self._started()
+
+    def fork(self, services: Iterable[str]) -> None:
+        with self._lock:
+            if self._control is not None:
+                return
+            if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208, as Path would take longer
+                self._started()
+                return
+            warm(services)
+            gc.freeze()  # so that neither copy's garbage collector copies the shared memory
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                pid = os.fork()
+                if pid == 0:
+                    become_zygote(theirs)
+            except OSError as error:
+                ours.close()
+                raise _refused(error) from error
+            finally:
+                theirs.close()
+            self._adopt(ours, _Fork(pid))
 
     def fork_child(self, service: str, limits: Limits, fds: Sequence[int]) -> None:
         """Make the zygote fork a child.
@@ -81,7 +133,7 @@ class _Zygote:
         words = [*pid_namespace_prefix(), *program]
         quiet = subprocess.DEVNULL
         try:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 words,
                 stdin=quiet,
                 stdout=quiet,
@@ -96,12 +148,15 @@ class _Zygote:
             raise _refused(error) from error
         finally:
             theirs.close()
+        self._adopt(ours, process)
+        return ours
+
+    def _adopt(self, control: socket.socket, process: subprocess.Popen[bytes] | _Fork) -> None:
         # If no thread can start, the zygote stays a zombie until a later fork reaps it
         with contextlib.suppress(RuntimeError):
-            threading.Thread(target=self._process.wait, name="zygote", daemon=True).start()
-        self._control, self._owner = ours, os.getpid()
+            threading.Thread(target=process.wait, name="zygote", daemon=True).start()
+        self._process, self._control, self._owner = process, control, os.getpid()
         atexit.register(self.end)
-        return ours
 
     def end(self) -> None:
         with self._lock:
@@ -128,6 +183,18 @@ def _refused(error: OSError) -> InfraError:
 
 
 ZYGOTE: Final = _Zygote()
+
+
+def fork(services: Iterable[str] = USUAL) -> None:
+    """Make a copy of this process the zygote, after importing the modules of `services`.
+
+    A program calls this at its start, because children can read all memory that the program has
+    now. If the program already has threads, the zygote starts as by `start`.
+
+    Raises:
+        InfraError: no process can be started.
+    """
+    ZYGOTE.fork(services)
 
 
 def start() -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -120,6 +121,21 @@ def _pids(proc: bool) -> list[str]:
     return ["unshare", "--pid", "--fork", "--kill-child", *(["--mount-proc"] if proc else []), "--"]
 
 
+def continue_in_pid_namespace() -> None:
+    """Continue as the first process of a new PID namespace, like a program of pid_namespace_prefix.
+
+    Only a child of this process returns, and it dies with this process. This process waits for the
+    child and exits with its exit code. If this process is not root, or may not create namespaces,
+    it returns itself.
+    """
+    if os.geteuid() or _libc.unshare(_NEW_PIDS):
+        return
+    child = os.fork()
+    if child:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
+    _libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
 def outside_system(program: str) -> list[Path]:
     """Return the folders to show for a program installed outside /usr; [] for other programs."""
     found = shutil.which(program)
@@ -177,7 +193,7 @@ def missing_namespaces() -> str:
 # the tree's owner. If the server is not root, a user namespace grants the right to mount; the box
 # then runs as the server's user.
 
-_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
+_NEW_USER, _NEW_MOUNTS, _NEW_PIDS = 0x10000000, 0x00020000, 0x20000000
 _RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2
 _AT_CWD: Final = -100
 _AT_EMPTY_PATH: Final = 0x1000
@@ -189,6 +205,9 @@ _REMOUNT, _BIND = 32, 4096
 _ROOT_BYTES, _ROOT_FILES = 1 << 16, 64
 _FROM_EMPTY_PATH: Final = 4
 _ATTR_READ_ONLY, _ATTR_IDMAP = 1, 0x100000
+
+_DEATH_SIGNAL: Final = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Process that forks the sandboxed children: `python -m duet.confine.zygote FD`.
 
-The zygote imports everything once and reads no untrusted bytes. For each child it receives
-descriptors over the control socket: the child's data socket, a status pipe, and the descriptors
-that the service needs. The process that holds the read end of the status pipe owns the child. The
-zygote writes the child's wait status to this pipe, and kills the child if the pipe has lost its
-reader. So no child outlives the server.
+The zygote imports modules once and reads no untrusted bytes. It is a new program, or a copy of a
+program that has just started (`become_zygote`). For each child it receives descriptors over the
+control socket: the child's data socket, a status pipe, and the descriptors that the service needs.
+The process that holds the read end of the status pipe owns the child. The zygote writes the child's
+wait status to this pipe, and kills the child if the pipe has lost its reader. So no child outlives
+the server.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import socket
 import struct
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
@@ -32,22 +33,25 @@ from duet.base.errors import DuetError, as_duet_error
 from duet.base.failures import pack_error
 from duet.base.frames import Closed
 from duet.confine.messages import Blob, receive, send
+from duet.confine.namespaces import continue_in_pid_namespace
 from duet.confine.sandbox import Limits, enter
 
 # Services that children run, and the loop that answers requests.
 #
 # A service is a class without constructor arguments, whose method `answer` is called once for each
-# request. The module of the class may define `warm()`, which the zygote calls once before it forks.
-# Children cannot import modules or open files.
+# request. The module of the class may define `warm()`, which the zygote calls once before it forks
+# the service's first child. Children cannot import modules or open files.
 
 SERVICES: Final = {
     "lane": "duet.session.engine:LaneEngine",
-    "decoder": "duet.decode.service:DecoderService",
+    "decoder": "duet.bundle.decoding:DecoderService",
     "unpack": "duet.bundle.reader:UnpackService",
     "vmlinux": "duet.kernels.vmlinux.service:VmlinuxService",
 }
 """Service -> module and class. They are strings because this layer must not import higher
 layers."""
+USUAL: Final = ("lane", "decoder", "unpack")
+"""Services of recordings and of live lanes. A zygote imports the others for their first child."""
 REQUEST_BYTES: Final = 1 << 30
 
 Answer = tuple[Mapping[str, object], Sequence[Blob]]
@@ -71,19 +75,27 @@ def load(name: str) -> Callable[[], Service]:
     return found
 
 
-def warm() -> None:
-    """Import the modules of all services and call their `warm` functions.
+def warm(services: Iterable[str] | None = None) -> None:
+    """Import the modules of services and call their `warm` functions, once for each module.
 
     A service is left out if its module cannot be imported. For example, a pack has no drgn, which
     only the service for vmlinux needs.
+
+    Args:
+        services: names in SERVICES; default: all.
     """
-    for where in SERVICES.values():
-        try:
-            module = importlib.import_module(where.partition(":")[0])
-        except ImportError:
-            continue
-        if prepare := getattr(module, "warm", None):
-            prepare()
+    for name in SERVICES if services is None else services:
+        _warm_module(SERVICES[name].partition(":")[0])
+
+
+@cache
+def _warm_module(name: str) -> None:
+    try:
+        module = importlib.import_module(name)
+    except ImportError:
+        return
+    if prepare := getattr(module, "warm", None):
+        prepare()
 
 
 def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
@@ -179,9 +191,12 @@ class Zygote:
         if not body:
             return False
         data, status, *rest = fds
+        order = pickle.loads(body)
+        warm([order["service"]])
+        gc.freeze()  # so that garbage collectors of children do not copy this memory
         pid = os.fork()
         if pid == 0:
-            self._run_child(pickle.loads(body), data, rest)
+            self._run_child(order, data, rest)
         for fd in (data, *rest):
             os.close(fd)
         self._children[pid] = status
@@ -227,11 +242,27 @@ def _close_others(open_fds: set[int]) -> None:
 def main() -> int:
     control = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warm()
+    warm(USUAL)
     gc.collect()
-    gc.freeze()  # so that garbage collectors of children do not copy this memory
     Zygote(control).run()
     return 0
+
+
+def become_zygote(control: socket.socket) -> NoReturn:
+    """Turn this process, a fork of a program without threads, into a zygote; never returns."""
+    code = 1
+    try:
+        os.setsid()  # Ctrl-C must reach only the owner
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _close_others({0, 1, 2, control.fileno()})
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(null, stream)
+        continue_in_pid_namespace()
+        Zygote(control).run()
+        code = 0
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

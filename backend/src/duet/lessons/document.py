@@ -275,10 +275,15 @@ def read(path: Path, name: str) -> Document:
         LessonError: the file is not text or not YAML, has no mapping at the top, or has a duplicate
             key.
     """
+    return parse(path.read_bytes(), name)
+
+
+def parse(content: bytes, name: str) -> Document:
+    """Parse the content of a file, as `read` does."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         sentence = "this is not UTF-8 text"
         raise _wrong(name, line, sentence, "Save the file in UTF-8 encoding.") from error
     try:

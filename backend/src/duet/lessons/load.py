@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from duet.base.errors import DuetError, InputError
-from duet.base.settings import EXTRA_LESSONS, ROOT, extra_lessons, repo_root
+from duet.base.settings import EXTRA_LESSONS, ROOT
 from duet.lessons.document import (
     Document,
     Found,
@@ -25,8 +25,14 @@ from duet.lessons.document import (
     found,
     key_of,
     meant,
+    parse,
     read,
 )
+from duet.lessons.folders import SLUG as SLUG
+from duet.lessons.folders import LessonPaths as LessonPaths
+from duet.lessons.folders import by_name
+from duet.lessons.folders import places as places
+from duet.lessons.folders import slugs as slugs
 from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
 
 # Merge the YAML files of a lesson's folder into one Lesson.
@@ -34,6 +40,8 @@ from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
 # Each key belongs to one file (schema.FILES). A key in the wrong file, or in two files, is refused.
 
 FIRST = "lesson.yaml"
+LESSONS = 32
+"""Number of parsed lessons that a process keeps."""
 
 
 def paths(folder: Path) -> list[Path]:
@@ -48,17 +56,28 @@ def folder_stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def read_lesson(folder: Path) -> Lesson:
-    """Read and check the files of one lesson.
+    """Read and check the files of one lesson. Unchanged files are not parsed again.
 
     Raises:
         LessonError: a file is not YAML or does not match the schema; every problem names file, line
             and key.
     """
+    return _parsed(folder, tuple((path.name, path.read_bytes()) for path in paths(folder)))
+
+
+@lru_cache(maxsize=LESSONS)
+def _parsed(folder: Path, files: tuple[tuple[str, bytes], ...]) -> Lesson:
+    """Parse a lesson's files.
+
+    Args:
+        folder: only names the files in problems.
+        files: name and content of each file.
+    """
     documents: dict[str, Document] = {}
     broken: list[Problem] = []
-    for path in paths(folder):
+    for name, content in files:
         try:
-            documents[path.name] = read(path, _shown(folder, path.name))
+            documents[name] = parse(content, _shown(folder, name))
         except LessonError as error:
             broken += error.problems
     if broken:
@@ -76,9 +95,13 @@ def read_lesson(folder: Path) -> Lesson:
 
 def placing(folder: Path) -> Callable[[Found], Problem]:
     """Return a function that adds file and line to a fault. The lesson must be readable."""
-    documents = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
-    _, owners, _ = _joined(documents)
-    return lambda one: _placed(one, folder, documents, owners)
+
+    @cache
+    def documents() -> tuple[dict[str, Document], dict[str, str]]:
+        given = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
+        return given, _joined(given)[1]
+
+    return lambda one: _placed(one, folder, *documents())
 
 
 def _joined(
@@ -119,63 +142,6 @@ def _placed(
 
 def _shown(folder: Path, file: str) -> str:
     return f"{folder.parent.name}/{folder.name}/{file}"
-
-
-# Folders of lessons: lessons/NN-slug in the checkout, and in each folder of DUET_LESSONS.
-#
-# A folder in DUET_LESSONS has the checkout's layout: FOLDER/lessons/NN-slug for the lesson, and
-# FOLDER/kernel-patches/NN-slug for the patches of its arms. The script that builds the guest's root
-# file system (vm-images/root/build) also reads DUET_LESSONS, to find the workloads.
-
-SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
-
-
-@dataclass(frozen=True, slots=True)
-class LessonPaths:
-    """The two folders of one lesson. The folder of patches need not exist."""
-
-    folder: Path
-    patch_dir: Path
-
-
-def places(root: Path | None = None) -> dict[str, LessonPaths]:
-    """Return the folders of all lessons by slug, sorted by slug.
-
-    Args:
-        root: search only this checkout; by default, search our checkout and the folders in
-            DUET_LESSONS.
-
-    Raises:
-        InputError: a folder in DUET_LESSONS is missing or has no lessons/, or two lessons have the
-            same slug.
-    """
-    found: dict[str, LessonPaths] = {}
-    for base in (repo_root(), *_extra()) if root is None else (root,):
-        for path in sorted((base / "lessons").glob("*/lesson.yaml")):
-            slug = path.parent.name
-            if not SLUG.match(slug):
-                continue
-            if slug in found:
-                raise InputError(
-                    f"two lessons are called {slug}: {found[slug].folder} and {path.parent}.",
-                    remedy="Rename one of the lessons, or remove its parent folder from "
-                    f"{EXTRA_LESSONS}.",
-                )
-            found[slug] = LessonPaths(path.parent, base / "kernel-patches" / slug)
-    return dict(sorted(found.items()))
-
-
-def _extra() -> tuple[Path, ...]:
-    """Return the folders in DUET_LESSONS, after checking each folder."""
-    for folder in extra_lessons():
-        if not (folder / "lessons").is_dir():
-            what = "has no folder lessons/" if folder.is_dir() else "is not a folder"
-            raise InputError(
-                f"{EXTRA_LESSONS} names {folder}, which {what}.",
-                remedy="Name folders that have lessons/NN-slug and kernel-patches/NN-slug, "
-                "separated by ':', or unset the variable.",
-            )
-    return extra_lessons()
 
 
 # Find knobs by their role, because lessons choose their names. Pure.
@@ -253,16 +219,19 @@ class LessonFolder:
 
     def recordings(self) -> tuple[Path, ...]:
         """Return the recorded bundles of the lesson's steps."""
-        return tuple(sorted((self.folder / "recorded").glob("*.duet")))
+        return self._paths.recordings()
 
     def cells(self) -> tuple[Path, ...]:
         """Return the recordings of the lesson's grids (lessons/grid.py)."""
-        return tuple(sorted((self.folder / "recorded/grid").glob("*.duet")))
+        return self._paths.cells()
 
     def bundles(self) -> dict[str, Path]:
-        """Return all recordings by name, the cells of grids last. A name belongs to one of them,
-        since only cells have names that begin with `grid-`."""
-        return {path.stem: path for path in (*self.recordings(), *self.cells())}
+        """Return all recordings by name, the cells of grids last."""
+        return by_name(self.recordings(), self.cells())
+
+    @property
+    def _paths(self) -> LessonPaths:
+        return LessonPaths(self.folder, self.patch_dir)
 
     def content(self) -> str:
         """Return the lesson's prose as Markdown. A scene's text is below the heading `## id`."""
@@ -327,15 +296,6 @@ class LessonFolder:
         if clock == "count" and (cpus := knob(self.lesson, "cpus")) is not None:
             values[cpus] = 1
         return values
-
-
-def slugs(root: Path | None = None) -> list[str]:
-    """Return the slugs of all lessons in order, or only of those in `root` if it is given.
-
-    Raises:
-        InputError: DUET_LESSONS names something unusable (see places).
-    """
-    return list(places(root))
 
 
 def load(slug: str, root: Path | None = None) -> LessonFolder:

@@ -57,6 +57,8 @@ GENERIC: dict[str, str] = {
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
 FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
+TOKEN = re.compile(r"[\w-]+")
+QUOTED = re.compile(r"""['"]([\w-]+)(?=['"=])""")
 BACKEND = "backend/src/duet"
 FRONTEND = "frontend/src"
 SUFFIXES = (".py", ".c", ".h", ".ts", ".tsx")
@@ -131,10 +133,21 @@ def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[WordUse]:
         return
     for name in generic_files(root):
         text = (root / name).read_text(encoding="utf-8")
+        if not _may_have(text, owners):
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             for match in pattern.finditer(line):
                 word = next(group for group in match.groups() if group)
                 yield WordUse(name, number, word, owners[word])
+
+
+def _may_have(text: str, words: Mapping[str, str]) -> bool:
+    """Return whether the pattern of `words` may match; fast, as it looks up whole tokens."""
+    return (
+        not words.keys().isdisjoint(QUOTED.findall(text))
+        or any(COMPOUND.fullmatch(token) for token in words.keys() & set(TOKEN.findall(text)))
+        or any(word in text for word in words if not TOKEN.fullmatch(word))
+    )
 
 
 def _left_out(name: str) -> bool:

@@ -298,6 +298,7 @@ def programs(subject: Subject) -> Found:
     lesson, own = subject.folder.lesson, workload_sources(subject)
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
+        subject.outside.lasting = False
         yield NotChecked(f"whether the guest has the workloads' programs: {reported}")
         return
     known = sorted({*reported["programs"], *(path.stem for path in own)})
@@ -320,18 +321,23 @@ def builds(subject: Subject) -> Found:
     """Check that the lesson's own programs compile without a warning, with the recipe's flags."""
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
+        subject.outside.lasting = False
         yield NotChecked(f"whether the workloads compile: {reported}")
         return
     compiler = os.environ.get("CC", "gcc")
+    subject.outside.watch_program(compiler)
+    subject.outside.watch_program("sh")
     for path in workload_sources(subject):
         if path.suffix == ".c" and shutil.which(compiler) is None:
             yield NotChecked(f"whether {path.name} compiles: there is no {compiler}")
             continue
         stat = path.stat()
         flags = tuple(reported["cflags"]) if path.suffix == ".c" else ()
-        for line, message in compile_messages(
+        messages, used = compile_messages(
             path.resolve(), flags, compiler, stat.st_mtime_ns, stat.st_size
-        ):
+        )
+        subject.outside.watch(*used)
+        for line, message in messages:
             what = "does not compile" if path.suffix == ".c" else "is not a shell script"
             sentence = f"{path.name} {what}: {message}"
             yield Finding(sentence, "Correct that line.", file=path, line=line)
@@ -364,14 +370,17 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
 @lru_cache(maxsize=64)
 def compile_messages(
     path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
-) -> tuple[tuple[int, str], ...]:
+) -> tuple[tuple[tuple[int, str], ...], tuple[str, ...]]:
     """Run the compiler or shell; return (line, message) for each error and warning.
+
+    Also return the files that the compiler has used besides the source: its own programs, headers
+    and libraries.
 
     The file's time and size only serve as keys of the cache.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        out = Path(scratch) / path.stem
-        words = [compiler, *flags, "-o", str(out), str(path)]
+        out, used = Path(scratch) / path.stem, Path(scratch) / "used"
+        words = [compiler, *flags, "-MD", "-MF", str(used), "-o", str(out), str(path)]
         if path.suffix != ".c":
             words = ["sh", "-n", str(path)]
         try:
@@ -383,9 +392,26 @@ def compile_messages(
                 env=os.environ | {"LC_ALL": "C"},
             )
         except subprocess.TimeoutExpired:
-            return ((1, f"{words[0]} took longer than {COMPILE_S:g} s"),)
-    if done.returncode == 0:
-        return ()
+            return ((1, f"{words[0]} took longer than {COMPILE_S:g} s"),), ()
+        if done.returncode == 0:
+            names = used.read_text().split()[1:] if used.exists() else []
+            headers = [name for name in names if name not in ("\\", str(path))]
+            return (), (*(parts_of(compiler) if names else ()), *headers)
     pattern = MESSAGE if path.suffix == ".c" else SHELL_MESSAGE
     found = [(int(match[1]), match[2].strip()) for match in pattern.finditer(done.stderr)]
-    return tuple(found) or ((1, done.stderr.strip().partition("\n")[0] or "no message"),)
+    return tuple(found) or ((1, done.stderr.strip().partition("\n")[0] or "no message"),), ()
+
+
+@lru_cache(maxsize=4)
+def parts_of(compiler: str) -> tuple[str, ...]:
+    """Return the programs and static libraries that a compiler uses for a static program."""
+    questions = [f"-print-prog-name={name}" for name in ("cc1", "as", "collect2", "ld")]
+    questions += [f"-print-file-name={name}" for name in ("libc.a", "libgcc.a", "crt1.o")]
+    answers = [
+        subprocess.run(
+            [compiler, question], capture_output=True, text=True, timeout=COMPILE_S, check=False
+        ).stdout.strip()
+        for question in questions
+    ]
+    # A program that the compiler finds by PATH is answered by its name alone.
+    return tuple(found for one in answers if (found := shutil.which(one) or one) and "/" in found)

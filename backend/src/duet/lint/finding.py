@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from duet.base.files import Stamp, stamp
 from duet.lessons.document import meant
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Place
@@ -41,6 +43,33 @@ class NotChecked:
     sentence: str
 
 
+class Outside:
+    """Files outside the lessons and the program on which a verdict rests (see lint/memory.py).
+
+    Attributes:
+        stamps: stamp of each file, None if the file is missing.
+        lasting: whether the verdict holds until a file changes. It is False after a timeout, and if
+            a rule used something that has no stamp.
+    """
+
+    def __init__(self) -> None:
+        self.stamps: dict[str, Stamp | None] = {}
+        self.lasting = True
+
+    def watch(self, *paths: str | Path) -> None:
+        """Report files, before reading them."""
+        for path in paths:
+            if str(path) not in self.stamps:
+                self.stamps[str(path)] = stamp(path)
+
+    def watch_program(self, name: str) -> None:
+        """Report a program, and the places before it in PATH where another one might appear."""
+        for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+            self.watch(path := Path(folder, name))
+            if path.is_file():
+                return
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A lesson as the input of rules.
@@ -48,6 +77,7 @@ class Subject:
     Args:
         root: root folder of the checkout.
         catalogue: the page's views.
+        outside: where rules report which files outside the checkout they use.
     """
 
     folder: LessonFolder
@@ -55,6 +85,7 @@ class Subject:
     catalogue: Catalogue
     view: View | None = field(default=None)
     """The lesson's view; None if the lesson names no view or an unknown one."""
+    outside: Outside = field(default_factory=Outside)
 
 
 Rule = Callable[[Subject], Iterator[Finding | NotChecked]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -24,6 +23,10 @@ from duet.lessons.translations import STRINGS
 from duet.lessons.view import read_views
 from duet.lint import arms, languages, names, probes, recorded, story
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
+from duet.lint.memory import REST, Memory
+from duet.lint.result import Problem as Problem
+from duet.lint.result import Result as Result
+from duet.lint.result import Verdict
 
 RULES: tuple[Rule, ...] = (
     story.template,
@@ -75,54 +78,38 @@ RULES: tuple[Rule, ...] = (
 """The rules, in the order in which an author meets them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One problem in a lesson.
+def lint(slugs: Sequence[str], memory: Memory | None = None, *, schemas: bool = False) -> Result:
+    """Check these lessons, and search generic code for names of these lessons.
 
     Args:
-        where: short name of the part of the lesson, or else file and line.
-        sentence: what was expected and what was found, without a full stop.
-        file: path relative to the checkout, if the file is inside it; `line` counts from 1.
-        key: the key in a YAML file, e.g. 'spans[2].open'; empty for other files.
-    """
-
-    lesson: str
-    where: str
-    sentence: str
-    remedy: str
-    file: str
-    line: int
-    key: str = ""
-
-    def __str__(self) -> str:
-        key = f"{self.key}: " if self.key else ""
-        return f"{self.file}:{self.line}: {key}{self.sentence}.\n  remedy: {self.remedy}"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Result of the lint for some lessons."""
-
-    lessons: tuple[str, ...]
-    problems: tuple[Problem, ...]
-    not_checked: tuple[str, ...]
-
-
-def lint(slugs: Sequence[str]) -> Result:
-    """Check these lessons, and search generic code for names of these lessons.
+        memory: good verdicts of earlier runs, to which new ones are added; None checks everything.
+        schemas: also check the schemas for editors.
 
     Raises:
         InputError: one of the lessons does not exist.
     """
     problems: list[Problem] = []
     left: dict[str, None] = {}
+    rest: list[Problem] = []
+    check_rest = memory is None or memory.recall(REST) is None
     for slug in slugs:
-        own, not_checked = lint_lesson(slug)
-        problems += own
-        left |= dict.fromkeys(f"{slug}: {sentence}" for sentence in not_checked)
-    problems += words_in_generic_code(slugs)
-    if set(slugs) == set(lessons.slugs()):
-        problems += of_plugins("")
+        known = None if memory is None else memory.recall(slug)
+        verdict = rules_of(slug) if known is None else Verdict(not_checked=known)
+        if memory is not None and known is None:
+            memory.remember(slug, verdict)
+        left |= dict.fromkeys(f"{slug}: {sentence}" for sentence in verdict.not_checked)
+        own = of_plugins(slug) if check_rest and verdict.readable else []
+        problems += [*verdict.problems, *own]
+        rest += own
+    if check_rest:
+        others = words_in_generic_code(slugs)
+        if set(slugs) == set(lessons.slugs()):
+            others += of_plugins("")
+        others += stale_schemas() if schemas else []
+        problems += others
+        rest += others
+        if memory is not None:
+            memory.remember(REST, Verdict(tuple(rest)))
     return Result(tuple(slugs), tuple(problems), tuple(left))
 
 
@@ -132,12 +119,23 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
     Raises:
         InputError: there is no such lesson.
     """
+    verdict = rules_of(slug)
+    others = of_plugins(slug) if verdict.readable else []
+    return [*verdict.problems, *others], list(verdict.not_checked)
+
+
+def rules_of(slug: str) -> Verdict:
+    """Apply all rules to one lesson, but not those of plug-ins.
+
+    Raises:
+        InputError: there is no such lesson.
+    """
     if slug not in lessons.slugs():
         lessons.load(slug)
     try:
         folder = lessons.load(slug)
     except LessonError as error:
-        return [_of_file(slug, problem) for problem in error.problems], []
+        return Verdict(tuple(_of_file(slug, one) for one in error.problems), readable=False)
     catalogue = read_views()
     view = catalogue.views.get(folder.lesson.view or "")
     subject = Subject(folder, repo_root(), catalogue, view)
@@ -153,7 +151,8 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
             else:
                 one = place(Found(found.place, found.sentence, found.remedy))
                 problems.append(_of_file(slug, one, found.where))
-    return [*problems, *of_plugins(slug)], left
+    outside = subject.outside
+    return Verdict(tuple(problems), tuple(left), outside.stamps, outside.lasting)
 
 
 def of_plugins(slug: str) -> list[Problem]:

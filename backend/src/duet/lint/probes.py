@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator
 
 from duet.base.errors import DuetError
-from duet.kernels import KernelSettings
-from duet.kernels.arms import find_image
+from duet.kernels import KernelSettings, plan
+from duet.kernels.arms import arm_spec, find_image
+from duet.kernels.image import FILES, SIZES
+from duet.kernels.source import MEMORY as DIGESTS
 from duet.kernels.traceable import Functions, Refusal, read_functions
 from duet.lenses import probe_names
 from duet.lenses.registry import FOLDER as PROBES
@@ -62,6 +64,7 @@ def kernels(subject: Subject) -> Found:
     refused: dict[tuple[Place, str, Refusal], list[str]] = {}
     missing: list[str] = []
     for arm in subject.folder.lesson.arms:
+        _watch_kernel(subject, arm.name, settings)
         try:
             functions = read_functions(find_image(subject.folder, arm.name, settings))
         except DuetError:
@@ -78,6 +81,25 @@ def kernels(subject: Subject) -> Found:
     for (place, what, refusal), arms in refused.items():
         sentence = f"the kernel of {' and '.join(arms)} has no {what}: {refusal.why}"
         yield Finding(sentence, refusal.remedy, place)
+
+
+def _watch_kernel(subject: Subject, arm: str, settings: KernelSettings) -> None:
+    """Report the files that decide which kernel an arm has, and the files of that kernel."""
+    outside = subject.outside
+    for tool in ("gcc", "ld"):
+        outside.watch_program(tool)
+    spec = arm_spec(subject.folder, arm)
+    try:
+        base = settings.base_of(spec)
+        if base.source.kind != "tarball":
+            outside.lasting = False  # a folder or a commit, which has no stamp
+            return
+        outside.watch(settings.cache / DIGESTS, *settings.source_places(base))
+        key = plan(spec, settings)
+    except DuetError:
+        return  # the files in the checkout and the watched ones decide that there is no kernel
+    kernel = settings.store.folder / key
+    outside.watch(kernel, *(kernel / name for name in (*FILES, SIZES, "manifest.json")))
 
 
 def _refused(

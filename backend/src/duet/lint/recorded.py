@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from duet.base.errors import DuetError, InputError
+from duet.base.files import stamp
 from duet.bundle import Manifest, read_manifest
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
@@ -22,7 +23,7 @@ from duet.lint.finding import Finding, NotChecked, Subject, unknown
 from duet.lint.names import Lines, broken_claims, unmatched
 from duet.measure.plan import applies
 from duet.runs.fitting import Entry, best_recording, wanted_params
-from duet.runs.sought import LaneTables, Names, StepInRun, windows_that_show
+from duet.runs.sought import LaneTables, Names, StepInRun, is_shown
 from duet.server.figures import crossing_ratios, table_ratio
 from duet.server.interfaces import Run
 from duet.server.recorded_items import (
@@ -36,7 +37,14 @@ from duet.server.recorded_items import (
     recordings_of,
     tables_of,
 )
-from duet.server.recordings import MEASURED, LessonRecordings, read_cells, read_own_tables
+from duet.server.recordings import (
+    MEASURED,
+    LessonRecordings,
+    RecordedRun,
+    describe,
+    read_cells,
+    read_own_tables,
+)
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
@@ -55,29 +63,28 @@ class Recorded:
 
     Args:
         lacks: sentence and remedy for each fault of the recording.
+        lanes: tables of each arm.
     """
 
     manifest: Manifest
     lines: Lines
     lacks: tuple[tuple[str, str], ...]
+    lanes: dict[str, LaneTables]
 
 
 def recordings(subject: Subject) -> Found:
     """Check that recordings are small and complete and have operations, and that patterns match."""
     folder = subject.folder
     found: list[Recorded] = []
-    # Results are cached, because --watch runs this rule often. The cache key covers the recording
-    # and the files that affect its decoding.
-    by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     for path in folder.recordings():
-        status = path.stat()
-        if status.st_size > MAX_RECORDING_BYTES:
-            sentence = f"the recording has {status.st_size} bytes, more than {MAX_RECORDING_BYTES}"
+        size = path.stat().st_size
+        if size > MAX_RECORDING_BYTES:
+            sentence = f"the recording has {size} bytes, more than {MAX_RECORDING_BYTES}"
             yield Finding(
                 sentence, "Record again with a shorter --window-ms.", file=path, where=path.name
             )
         try:
-            one = _read(folder.slug, path, (by, status.st_size, status.st_mtime_ns))
+            one = read_recording(folder, path)
         except DuetError as error:
             sentence = error.sentence.removesuffix(".")
             yield Finding(sentence, error.remedy, file=path, where=path.name)
@@ -88,15 +95,35 @@ def recordings(subject: Subject) -> Found:
     yield from unmatched(subject, [(one.manifest, one.lines) for one in found])
 
 
+def read_recording(folder: LessonFolder, path: Path) -> Recorded:
+    """Decode a recording, once for all rules.
+
+    Results are cached, because --watch asks often. The cache's key covers the recording and the
+    files that affect its decoding.
+
+    Raises:
+        DuetError: the recording cannot be played.
+    """
+    by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
+    return _decoded(folder.slug, path, (by, stamp(path)))
+
+
 @lru_cache(maxsize=64)
-def _read(slug: str, path: Path, key: object) -> Recorded:
+def _decoded(slug: str, path: Path, key: object) -> Recorded:
     """Decode a recording. The argument `key` serves only as cache key."""
     del key
-    run = asyncio.run(LessonRecordings().load(slug, path.stem))
-    assert run is not None
-    manifest = read_manifest(path)
-    lacks = tuple(_lacking(lessons.load(slug), run, manifest.workload))
-    return Recorded(manifest, run.log.lines(), lacks)
+    return asyncio.run(_play(slug, path))
+
+
+async def _play(slug: str, path: Path) -> Recorded:
+    run = await LessonRecordings().load(slug, path.stem)
+    assert isinstance(run, RecordedRun)
+    try:
+        manifest = read_manifest(path)
+        lacks = tuple(_lacking(lessons.load(slug), run, manifest.workload))
+        return Recorded(manifest, run.log.lines(), lacks, lanes_of(run.log))
+    finally:
+        run.close()
 
 
 def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[str, str]]:
@@ -347,7 +374,8 @@ def spans(subject: Subject) -> Iterator[Finding | NotChecked]:
 def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
     """Check that each step's `must_show` is visible in its recording."""
     folder = subject.folder
-    listing = LessonRecordings().listing(folder.slug)
+    known = (describe(path.stem, path, whole=False) for path in folder.recordings())
+    listing = [entry for entry in known if entry is not None]
     for index, scene in enumerate(folder.lesson.scenes):
         if scene.must_show is None or not listing:
             continue
@@ -386,21 +414,10 @@ def _why_unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
 
 def _shows_claim(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool:
     lesson = folder.lesson
-    by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
-    status = path.stat()
-    lanes = _lanes(folder.slug, path, (by, status.st_size, status.st_mtime_ns))
+    lanes = read_recording(folder, path).lanes
     axis = lesson.axis
     if axis is not None and (not axis.workloads or workload in axis.workloads):
         number = next(i for i, point in enumerate(lesson.points) if point.name == axis.point)
         lanes = {arm: lane.on_axis(number) for arm, lane in lanes.items()}
     shown = {arm: lanes[arm] for arm in scene.arms if arm in lanes}
-    return bool(windows_that_show(StepInRun(scene, shown, Names.of(lesson), 1e9 / HZ)))
-
-
-@lru_cache(maxsize=8)
-def _lanes(slug: str, path: Path, key: object) -> dict[str, LaneTables]:
-    """Decode a recording. The argument `key` serves only as cache key."""
-    del key
-    run = asyncio.run(LessonRecordings().load(slug, path.stem))
-    assert run is not None
-    return lanes_of(run.log)
+    return is_shown(StepInRun(scene, shown, Names.of(lesson), 1e9 / HZ))

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from duet.base.errors import InputError
+from duet.lessons.document import read
 from duet.lessons.drawings import FOLDER, flaws
 from duet.lessons.schema import Param, Place, Trial
 from duet.lessons.view import COMMENT, HEADING, explained, pattern, sections
@@ -104,7 +103,7 @@ def template(subject: Subject) -> Found:
     path = subject.root / TEMPLATE
     if not path.is_file():
         return
-    was = yaml.safe_load(path.read_text(encoding="utf-8"))
+    was = read(path, path.name).values
     for key in ("title", "question", "summary"):
         if was.get(key) == getattr(subject.folder.lesson, key):
             yield Finding(f"this is still the template's {key}", WRITE, (key,))
@@ -169,7 +168,8 @@ QUIZ = 5
 
 
 def terms(subject: Subject) -> Found:
-    """Check that each term occurs in the lesson, and that no two terms share a word."""
+    """Check that each term occurs in the lesson, that no two terms have a form in common, and that
+    a shared term exists in the common file."""
     given = subject.folder.lesson.terms
     known = {one.term.name: one.term for one in explained(subject.folder)}
     text = texts_of(subject)

@@ -274,20 +274,42 @@ def windows_that_show(step: StepInRun) -> list[Window]:
 
     The list is empty if the step makes no claim about these lanes.
     """
+    return sorted(_showing(step), key=lambda window: (-window.amount, window.start))
+
+
+def is_shown(step: StepInRun) -> bool:
+    """Return whether any window shows the step's claim."""
+    return any(True for _ in _showing(step))
+
+
+def _showing(step: StepInRun) -> Iterator[Window]:
     asked = {arm: list(_marks(step, arm)) for arm in step.lanes}
     if not any(asked.values()):
-        return []
+        return
     offsets = _offsets(step)
-    shown = []
     for start, span, _ in _windows(step, offsets):
-        amounts = []
-        for arm, marks in asked.items():
-            a = start - offsets[arm]
-            b = _held(step, arm, a, a + span)
-            amounts += [(one.most, amount_in(found, one, a, b)) for one, found in marks]
-        if all(amount >= 0 for _, amount in amounts):
-            shown.append(Window(start, span, sum(amount for most, amount in amounts if most)))
-    return sorted(shown, key=lambda window: (-window.amount, window.start))
+        total = 0.0
+        for one, amount in _amounts(step, asked, start, span, offsets):
+            if amount < 0:
+                break
+            total += amount if one.most else 0
+        else:
+            yield Window(start, span, total)
+
+
+def _amounts(
+    step: StepInRun,
+    asked: Mapping[str, list[tuple[Sought, Pairs]]],
+    start: float,
+    span: float,
+    offsets: Mapping[str, float],
+) -> Iterator[tuple[Sought, float]]:
+    """Yield each mark of each lane, and how much of it a window shows (see amount_in)."""
+    for arm, marks in asked.items():
+        a = start - offsets[arm]
+        b = _held(step, arm, a, a + span)
+        for one, found in marks:
+            yield one, amount_in(found, one, a, b)
 
 
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
@@ -386,4 +408,12 @@ def _end(step: StepInRun, offsets: Mapping[str, float]) -> float:
     return end if end < inf else 0.0
 
 
-__all__ = ["LaneTables", "Names", "ProbeSamples", "StepInRun", "Window", "windows_that_show"]
+__all__ = [
+    "LaneTables",
+    "Names",
+    "ProbeSamples",
+    "StepInRun",
+    "Window",
+    "is_shown",
+    "windows_that_show",
+]

@@ -17,7 +17,7 @@ Place = tuple[str | int, ...]
 class Strict(BaseModel):
     """A frozen model that forbids unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Fault:
