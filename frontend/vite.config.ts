@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Build and test set-up of the page. `npm run dev` expects a server on DUET_PORT (default 8642). */
 
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { earlyFiles } from './tools/early-files.ts';
+import { lateFonts } from './tools/late-fonts.ts';
 import { lessonViews } from './tools/lesson-views.ts';
+import { groupOf } from './tools/page-groups.ts';
+import { plainScales } from './tools/plain-scales.ts';
 
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const port = process.env['DUET_PORT'] ?? '8642';
 
 export default defineConfig({
   base: './',
-  plugins: [react(), lessonViews()],
+  plugins: [
+    react(),
+    lessonViews(),
+    plainScales(),
+    lateFonts(),
+    earlyFiles({ first: source('src/early-start.ts'), pages: source('src/app.tsx') }),
+  ],
   worker: { format: 'es' },
   build: {
     outDir: 'dist',
@@ -23,6 +35,7 @@ export default defineConfig({
       output: {
         // Packages change less often than the page: a browser that was here before loads the page's part alone.
         codeSplitting: {
+          includeDependenciesRecursively: false,
           groups: [
             // Loaded with the editor alone.
             {
@@ -31,7 +44,15 @@ export default defineConfig({
               priority: 2,
             },
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 2 },
-            { name: 'packages', test: /node_modules\/.*\.m?js$/, priority: 1 },
+            // What every page loads is few files, so that the first picture waits for few requests.
+            {
+              debugName: 'page',
+              name: groupOf({
+                early: source('src/early-start.ts'),
+                base: source('src/main.tsx'),
+                app: source('src/app.tsx'),
+              }),
+            },
           ],
         },
       },

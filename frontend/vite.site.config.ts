@@ -9,9 +9,11 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { classicChunks } from './tools/classic-chunks.ts';
+import { lateFonts } from './tools/late-fonts.ts';
 import { lessonViews } from './tools/lesson-views.ts';
 import { sharedOnce } from './tools/licenses.ts';
 import { groupOf } from './tools/page-groups.ts';
+import { plainScales } from './tools/plain-scales.ts';
 
 const hashed = '[name]-[hash:10].js';
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -27,40 +29,6 @@ function latinOnly(): Plugin {
         css.replaceAll(/@font-face\s*\{[^}]*\}/g, (face) =>
           /-latin-(?!ext)/.test(face) ? face : '',
         ),
-    },
-  };
-}
-
-/** Moves the fonts' rules to fonts.css, which the page adds after its first picture (src/ui/theme.ts). */
-function lateFonts(): Plugin {
-  const face = /@font-face\s*\{[^}]*\}/g;
-  return {
-    name: 'late-fonts',
-    generateBundle: {
-      order: 'post',
-      handler(_, bundle) {
-        const faces: string[] = [];
-        for (const sheet of Object.values(bundle)) {
-          if (sheet.type !== 'asset' || !sheet.fileName.endsWith('.css')) continue;
-          const css = String(sheet.source);
-          faces.push(...(css.match(face) ?? []));
-          sheet.source = css.replaceAll(face, '');
-        }
-        this.emitFile({ type: 'asset', name: 'fonts.css', source: faces.join('\n') });
-      },
-    },
-  };
-}
-
-/** Scales of numbers need no interpolation of colours and texts. */
-function plainScales(): Plugin {
-  const plain = source('src/views/interpolate-site.ts');
-  return {
-    name: 'plain-scales',
-    enforce: 'pre',
-    resolveId: {
-      filter: { id: /^d3-interpolate$/ },
-      handler: (_, importer) => (importer?.includes('/d3-scale/') ? plain : null),
     },
   };
 }
@@ -107,10 +75,6 @@ export default defineConfig({
       {
         find: /^.*\/segments\.ts$/,
         replacement: source('src/protocol/segments-site.ts'),
-      },
-      {
-        find: '@msgpack/msgpack',
-        replacement: source('src/protocol/msgpack-site.ts'),
       },
       {
         find: /^.*\/contract\.checks\.gen\.ts$/,

@@ -29,10 +29,11 @@ import './page/lanes.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { must } from './base/assert.ts';
-import { afterPicture } from './base/first-picture.ts';
+import { afterPicture, firstPicture } from './base/first-picture.ts';
 import { isRemote, type Site, siteOf, storeSite } from './base/site.ts';
 import { languageLoaded } from './lang/load.ts';
-import { addFonts, applyTheme, fontsLoaded, redrawThemed } from './ui/theme.ts';
+import { readPlace } from './navigation/place.ts';
+import { addFonts, applyTheme, namedFonts, pageFonts, redrawThemed } from './ui/theme.ts';
 
 /** The first picture of a remote site does not wait for its fonts. Then all files are stored for later visits. */
 async function siteFonts(site: Site): Promise<void> {
@@ -43,7 +44,10 @@ async function siteFonts(site: Site): Promise<void> {
 
 applyTheme();
 const site = siteOf();
-const fonts = site === null ? fontsLoaded() : siteFonts(site);
+/** Slides and handouts are laid out by the size of their text. */
+const { lesson, present } = readPlace(location.search);
+const lanesFirst = lesson !== null && present === null ? firstPicture : null;
+const fonts = site === null ? pageFonts(namedFonts(), lanesFirst) : siteFonts(site);
 // Modules of the app may call t() while they load, so the language is loaded before them.
 const app = languageLoaded().then(() => import('./app.tsx'));
 void Promise.all([app, fonts]).then(([{ App }]) => {

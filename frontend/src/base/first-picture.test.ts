@@ -13,14 +13,30 @@ test('a task runs after the first picture, once; a later task runs soon', async 
   afterPicture(early);
   await vi.advanceTimersByTimeAsync(9000);
   expect(early).not.toHaveBeenCalled();
-  pictureDrawn();
-  pictureDrawn();
+  pictureDrawn('a');
+  pictureDrawn('a');
   await vi.advanceTimersByTimeAsync(20_000);
   expect(early).toHaveBeenCalledTimes(1);
   const late = vi.fn();
   afterPicture(late);
   await vi.advanceTimersByTimeAsync(1);
   expect(late).toHaveBeenCalledTimes(1);
+});
+
+test('each run has a mark of its first picture', async () => {
+  const { pictureDrawn, pictureMark } = await import('./first-picture.ts');
+  const mark = vi.spyOn(performance, 'mark');
+  for (const run of ['a', 'a', 'b', 'b']) pictureDrawn(run);
+  expect(mark.mock.calls).toEqual(['a', 'b'].map((detail) => [pictureMark, { detail }]));
+});
+
+test('a page without lanes waits for no picture', async () => {
+  const { afterPicture, noPicture } = await import('./first-picture.ts');
+  const task = vi.fn();
+  afterPicture(task);
+  noPicture();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(task).toHaveBeenCalledTimes(1);
 });
 
 test('a page whose run has come waits one second for its picture', async () => {

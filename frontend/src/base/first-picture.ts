@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Delays loading that the first picture of lanes does not need, such as further code, fonts and runs. */
 
-/** Name of the performance mark that is set when the first picture was drawn. */
+/** Name of the performance mark that is set when the first picture of a run was drawn; its detail is the run's id. */
 export const pictureMark = 'duet:first-picture';
 /** Maximum time to wait for a picture, ms. Some pages have none, for example the notes of a speaker. */
 const patienceMs = 10_000;
@@ -10,7 +10,7 @@ const drawingMs = 1000;
 /** Maximum time to wait until the browser is idle, ms. */
 const idleMs = 2000;
 
-let isDrawn = false;
+let drawnRun: string | null = null;
 /** Whether nothing waits for the picture any more. */
 let isOver = false;
 const waiting = new Set<() => void>();
@@ -27,11 +27,16 @@ function stopWaiting(): void {
   waiting.clear();
 }
 
-/** Tell that lanes were drawn. Only the first call has an effect. */
-export function pictureDrawn(): void {
-  if (isDrawn) return;
-  isDrawn = true;
-  performance.mark(pictureMark);
+/** Tell that lanes with events of a run were drawn. Only the first call for each run has an effect. */
+export function pictureDrawn(run: string): void {
+  if (run === drawnRun) return;
+  drawnRun = run;
+  performance.mark(pictureMark, { detail: run });
+  stopWaiting();
+}
+
+/** Tell that the page shows no lanes, so nothing needs to wait for them. */
+export function noPicture(): void {
   stopWaiting();
 }
 

@@ -17,6 +17,9 @@ export function plain(word: string): string {
   return text.replace(/^(?:lesson|step)-?(?=\d)/, '');
 }
 
+/** Matches a complete slug; all links of the page use complete slugs. */
+export const completeSlug = /^\d+(-[a-z0-9]+){2,}$/;
+
 function parts(name: string): readonly [number: number | null, words: string] {
   const [, number, words = ''] = /^(?:(\d+)(?:-|$))?(.*)$/.exec(name) ?? [];
   return [number === undefined ? null : Number(number), words];

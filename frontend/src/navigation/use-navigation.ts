@@ -5,6 +5,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
 import type { Playback } from '../playback/hooks.tsx';
 import { useCommands, useLost } from '../store/hooks.tsx';
+import { fontsArrived } from '../ui/theme.ts';
 import {
   adopt,
   type Command,
@@ -243,8 +244,7 @@ export function useIdle(idle: boolean): void {
     let off = false;
     document.documentElement.dataset['idle'] = 'false';
     if (idle) {
-      const fonts = document.fonts?.ready ?? Promise.resolve();
-      void fonts.then(() => {
+      void fontsArrived().then(() => {
         if (!off) document.documentElement.dataset['idle'] = 'true';
       });
     }

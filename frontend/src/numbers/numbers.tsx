@@ -4,7 +4,8 @@
  * that measures the lesson.
  */
 
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
+import { noPicture } from '../base/first-picture.ts';
 import { rich, t } from '../base/lang/t.ts';
 import { Discussion } from '../panels/discussion.tsx';
 import { measureCommand } from '../panels/mail.ts';
@@ -89,6 +90,7 @@ interface NumbersPageProps {
 }
 
 export function NumbersPage({ lesson, onFront }: NumbersPageProps) {
+  useEffect(noPicture, []);
   const metrics = Object.entries(lesson.metrics).filter(([, m]) => !m.extra);
   return (
     <main className="front numbers" data-testid="numbers">

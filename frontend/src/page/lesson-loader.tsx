@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { later } from '../base/later.tsx';
 import { siteOf } from '../base/site.ts';
-import { resolveName } from '../base/typed.ts';
+import { completeSlug, resolveName } from '../base/typed.ts';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { armsOf, sceneOf, stepName, type Wanted } from '../navigation/navigation.ts';
@@ -52,9 +52,6 @@ interface Props {
   readonly visit?: number;
 }
 
-/** Matches a complete slug; all links of the page use complete slugs. */
-const whole = /^\d+(-[a-z0-9]+){2,}$/;
-
 /** Looks up the lesson for a typed name; a complete slug is opened without a lookup. */
 export function TypedLesson({
   typed,
@@ -72,7 +69,7 @@ export function TypedLesson({
   useEffect(() => {
     if (slug !== typed) go({ lesson: slug }, 'replace');
   }, [slug, typed, go]);
-  if (slug !== typed || (known === undefined && !whole.test(typed)))
+  if (slug !== typed || (known === undefined && !completeSlug.test(typed)))
     return <Waiting slug={typed} onFront={() => go({ lesson: null })} />;
   return children(slug);
 }

@@ -4,10 +4,10 @@
  * tests.
  */
 
-import { decode } from '@msgpack/msgpack';
 import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
 import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
+import { decode } from './msgpack.ts';
 
 // Segments and sites encode a column as differences between neighbouring values, because differences compress well.
 // The first difference is relative to 0. The encoder is in stream/packets.py.

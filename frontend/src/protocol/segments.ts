@@ -10,6 +10,7 @@ import { t } from '../base/lang/t.ts';
 import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
 import type { Decoded } from './decoder.ts';
+import { fetchesSegments } from './early.ts';
 import type { SegmentsMessage, ServerMessage } from './messages.ts';
 
 /** HTTP 404: the server has split the run into new segments, or has deleted the run. */
@@ -276,9 +277,9 @@ function unreadable(complaint: string | undefined): string {
 /** Timeout after which a fetch is aborted and retried, ms. A fetch typically takes 5 to 100 ms. */
 const fetchMs = 15_000;
 
-/** Returns null if the browser lacks AbortSignal.any (before 2024); the server then sends runs over the socket. */
+/** Returns null if the browser cannot fetch segments. */
 export function fetchedSegments(page: string): SegmentSource | null {
-  if (typeof AbortSignal.any !== 'function') return null;
+  if (!fetchesSegments()) return null;
   async function get(path: string, signal: AbortSignal): Promise<Response> {
     const within = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]);
     const response = await fetch(new URL(path, page), { signal: within });

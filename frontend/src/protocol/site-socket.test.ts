@@ -175,7 +175,7 @@ test('a browser that cannot unpack gets a sentence, and is not tried again', asy
 });
 
 test('runs that may be opened next are loaded one at a time; the last call counts', async () => {
-  pictureDrawn();
+  pictureDrawn('a');
   const asked: string[] = [];
   const answers: (() => void)[] = [];
   const fetchPart = (_: Site, name: string) => {

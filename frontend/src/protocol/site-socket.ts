@@ -4,13 +4,13 @@
  * site are scripts, because a page that was opened from a file cannot load files of other types.
  */
 
-import { decode, encode } from '@msgpack/msgpack';
 import { afterPicture, pictureExpected } from '../base/first-picture.ts';
 import { t } from '../base/lang/t.ts';
 import { type Site, siteOf } from '../base/site.ts';
 import { resolveStep } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
+import { decode, encode } from './msgpack.ts';
 
 /** Maximum time, ms, for playing messages before a pause in which the page can paint. */
 const sliceMs = 12;

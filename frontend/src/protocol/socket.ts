@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The socket to the server. It connects, reconnects, and explains why the page is not connected. */
 
-import { encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
 import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
+import { encode } from './msgpack.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
 
 // Detects a dead connection that was not closed, for example after a suspended laptop, lost network, or hung server.

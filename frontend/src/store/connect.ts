@@ -5,6 +5,7 @@ import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { directDecoder } from '../protocol/decoder.ts';
+import { socketUrl, takeSocket } from '../protocol/early.ts';
 import type { ServerMessage } from '../protocol/messages.ts';
 import { fetchedSegments } from '../protocol/segments.ts';
 import { SiteSocket } from '../protocol/site-socket.ts';
@@ -18,15 +19,6 @@ function worded(message: ServerMessage): ServerMessage {
   return message;
 }
 
-/**
- * Return the socket's address. Its path is relative to the page's own path, so that the page also works behind a proxy.
- */
-export function socketUrl(place: Pick<Location, 'href'>): string {
-  const url = new URL('ws', place.href);
-  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  return url.href;
-}
-
 /** Connect a store to a server, or to the files of an exported site. Call `Socket.close` to disconnect. */
 export function connect(store: Store, url: string = socketUrl(location)): Socket {
   const site = siteOf();
@@ -37,7 +29,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
           makeSocket: () => new SiteSocket(site) as unknown as WebSocket,
           makeDecoder: directDecoder,
         }
-      : { segments: fetchedSegments(location.href) }),
+      : { segments: fetchedSegments(location.href), makeSocket: takeSocket }),
     onMessage: (message, tookMs) => store.dispatch(worded(message), tookMs),
     onConnection: (connection) => store.connection.set(connection),
     onComplaint: (sentence) =>

@@ -13,25 +13,26 @@ const key = 'duet.theme';
 const listeners = new Set<() => void>();
 
 function stored(): ThemeChoice {
-  const value = read();
+  const value = read(key);
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
 /** Browsers may deny storage to a page in a frame of a file. */
-function read(): string | null {
+function read(name: string): string | null {
   try {
-    return localStorage.getItem(key);
+    return localStorage.getItem(name);
   } catch {
     return null;
   }
 }
 
-function write(next: ThemeChoice): void {
+/** Without storage, the value is lost when the page is reloaded. `null` forgets it. */
+function keep(name: string, value: string | null): void {
   try {
-    if (next === 'system') localStorage.removeItem(key);
-    else localStorage.setItem(key, next);
+    if (value === null) localStorage.removeItem(name);
+    else localStorage.setItem(name, value);
   } catch {
-    // Without storage, the choice is lost when the page is reloaded.
+    // Nothing is stored.
   }
 }
 
@@ -55,7 +56,7 @@ export function applyTheme(): void {
 
 /** Choose light, dark, or the system's preference. The choice is stored in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
-  write(next);
+  keep(key, next === 'system' ? null : next);
   showTheme(next);
 }
 
@@ -100,7 +101,7 @@ export async function fontsLoaded(
   await Promise.race([loads, late]);
 }
 
-/** Add the style sheet with a site's fonts, and wait for the fonts. */
+/** Add a style sheet with fonts, and wait for the fonts. */
 export async function addFonts(href: string): Promise<void> {
   const sheet = document.createElement('link');
   sheet.rel = 'stylesheet';
@@ -110,6 +111,41 @@ export async function addFonts(href: string): Promise<void> {
     document.head.append(sheet);
   });
   await fontsLoaded();
+}
+
+// In a browser's first visit, text and canvases appear in the browser's own fonts, so that the first picture needs less.
+// Later visits get the fonts from the browser's cache before anything appears.
+
+const fontsKey = 'duet.fonts';
+/** Maximum time to wait for a picture before the fonts are loaded, ms. */
+const pictureMs = 3000;
+
+let coming: Promise<unknown> = Promise.resolve();
+
+/** Resolves when the page has its fonts, or after a timeout. */
+export async function fontsArrived(): Promise<void> {
+  await coming;
+  await document.fonts?.ready;
+}
+
+/**
+ * Load the fonts of a page that came from a server. The returned promise resolves when the page may appear.
+ *
+ * @param href address of the style sheet with the fonts; null if the page's own style sheet has them
+ * @param picture resolves when the first picture was drawn; null if the page must have its fonts first
+ */
+export function pageFonts(href: string | null, picture: Promise<void> | null): Promise<void> {
+  if (href === null) return fontsLoaded();
+  const load = () => addFonts(href).then(() => keep(fontsKey, href));
+  if (picture === null || read(fontsKey) === href) return load();
+  const late = new Promise<void>((done) => setTimeout(done, pictureMs));
+  coming = Promise.race([picture, late]).then(load).then(redrawThemed);
+  return Promise.resolve();
+}
+
+/** Address of the style sheet that index.html names (tools/late-fonts.ts); null without one. */
+export function namedFonts(): string | null {
+  return document.querySelector<HTMLMetaElement>('meta[name=fonts]')?.content ?? null;
 }
 
 /** Draw all canvases again, for fonts that came after the first drawing. */

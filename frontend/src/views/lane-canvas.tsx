@@ -21,7 +21,7 @@ import { t as tr } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { collect, marksOf, withFrozenFigures } from '../derive/figures.ts';
 import { frameEnd } from '../derive/moments.ts';
-import type { Frame, FrameSource, Mark, Size } from '../derive/types.ts';
+import type { Frame, FrameSource, Mark, RunIndex, Size } from '../derive/types.ts';
 import type {
   ArrowKey,
   Artist,
@@ -268,6 +268,14 @@ const largestFont = 18;
 const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
+/** Whether the lanes show what happened. While a recording loads, they are empty until the first events arrive. */
+function hasPicture({ source, reading, lanes }: RunIndex): boolean {
+  if (source === 'live' || reading === 'whole') return true;
+  return lanes.some(
+    ({ spans, ops, points }) => spans.length > 0 || ops.length > 0 || points.length > 0,
+  );
+}
+
 /** The canvas for a view. It fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
@@ -300,7 +308,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
         const layout = artist.layout(drawing, headerHeight, fontSize);
         artist.draw(ctx, layout, drawing, pointed.current, tiles);
       });
-      pictureDrawn();
+      if (hasPicture(runIndex)) pictureDrawn(runIndex.runId);
     },
     [artist, calm, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
   );

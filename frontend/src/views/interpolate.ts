@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Replaces d3-interpolate below d3-scale in an exported site (vite.site.config.ts). All scales of the page have numbers as
- * their range. The package also interpolates colours and texts, with five times as much code.
+ * Replaces d3-interpolate below d3-scale (tools/plain-scales.ts). All scales of the page have numbers as their range. The
+ * package also interpolates colours and texts, with five times as much code.
  */
 
 type Interpolator = (t: number) => number;
