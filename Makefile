@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 LESSON ?=
+# Stages for make bench (default: all): STAGE="decode reduce".
+STAGE ?=
 # A measurement and its options for make bench: ARGS="viewers --viewers 100".
 ARGS ?=
 # Options of ./duet serve for make run: SERVE="--port 8643".
@@ -25,7 +27,7 @@ NIGHTLY ?=
 DAILY = $(if $(NIGHTLY),, and not nightly)
 CLAIMS = $(if $(NIGHTLY),,DUET_CLAIMS=few)
 
-.PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-grid record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
+.PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-grid record-all lesson pins test-unit test-guest test-page test-e2e bench bench-parts stress fuzz soak clean image image-test fresh kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -143,13 +145,16 @@ plugins-out: ## the core without any plug-in: make check and its unit tests, in 
 		$(MAKE) --no-print-directory -C "$$out" contract check test-unit; \
 		code=$$?; rm -rf "$$out"; exit $$code
 
-bench: ## load on a real server: make bench ARGS='lanes 02-grace-periods'; ARGS=--help lists them; without ARGS the figures of parts: decode, reduce, latency, frames of the page
+bench: ## every stage beside its best peer, in 20 minutes: make bench STAGE=decode; or load on a real server: make bench ARGS='lanes 02-grace-periods' (ARGS=--help lists them)
 ifneq ($(ARGS),)
 	@$(VENV)/python -m tools.bench $(ARGS)
 else
-	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done
-	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
+	@$(VENV)/python -m tools.bench speed $(STAGE)
 endif
+
+bench-parts: ## figures of parts that have no peer: microscope, x-ray, frames of the page
+	@for b in microscope xray; do $(VENV)/python -m tests.bench.$$b; done
+	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs requirements-hub; do \

@@ -38,7 +38,7 @@ def test_help_lists_every_measurement_with_its_whole_sentence(root: Path) -> Non
     listed = said.partition("Commands:\n")[2].partition("\n\n")[0]
     assert "..." not in listed and all(len(line) <= 80 for line in listed.splitlines())
     verbs = re.findall(r"^  (\S+)  +(.*(?:\n   .*)*)", listed, re.MULTILINE)
-    assert [name for name, _ in verbs] == list(PROGRAM.commands) and len(verbs) == 9
+    assert [name for name, _ in verbs] == list(PROGRAM.commands) and len(verbs) == 10
     assert all(" ".join(text.split()).endswith(".") for _, text in verbs)
 
 

@@ -24,7 +24,9 @@ from tools.bench.results import (
     SwitchResult,
     ViewersResult,
 )
+from tools.bench.speed.results import SpeedResult
 
+SPEED_KEYS = keys_text(SpeedResult, "Times in s; a ratio is the peer's time by ours.")
 LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
 SEGMENTS_KEYS = keys_text(SegmentsResult)
@@ -60,8 +62,33 @@ bench = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Benchmarks: how soon lanes move, what viewers cost.",
+    help="Benchmarks: how fast each stage is, how soon lanes move, what viewers cost.",
 )
+
+
+@bench.command("speed", epilog=SPEED_KEYS)
+def speed(
+    stages: Annotated[list[str] | None, typer.Argument(help="Stages; default: all.")] = None,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="Small sizes and few pairs: at most 20 s a stage.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="With --smoke: fail if a ratio fell below 3/4 of the stored."),
+    ] = False,
+    store: Annotated[
+        bool,
+        typer.Option("--store", help="With --smoke: run three times, store the lowest ratios."),
+    ] = False,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write this page, such as docs/SPEED.md.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Compare each stage with the best program that does the same work, in turns on one machine."""
+    from tools.bench.speed.report import speed as body
+
+    return body(stages or [], smoke=smoke, check=check, store=store, write=write, js=json)
 
 
 @bench.command("lanes", epilog=LANES_KEYS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from duet.lessons.schema import MustShow, Scene
-from duet.runs.sought import LaneTables, Names, ProbeSamples, StepInRun, windows_that_show
+from duet.runs.sought import LaneTables, Names, ProbeSamples, StepInRun, is_shown, windows_that_show
 from tests.support.columns import columns_of
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures" / "sought.json").read_text())
@@ -68,7 +68,9 @@ def shown(case: dict[str, Any]) -> list[list[float]]:
         must_show=MustShow.model_validate({"that": "it is so", "marks": case["marks"]}),
         **case["scene"],
     )
-    windows = windows_that_show(StepInRun(scene, lanes, names(), 1e9 / CASES["hz"]))
+    step = StepInRun(scene, lanes, names(), 1e9 / CASES["hz"])
+    windows = windows_that_show(step)
+    assert is_shown(step) == bool(windows)
     return [[round(one.start / MS, 6), round(one.amount, 3)] for one in windows]
 
 

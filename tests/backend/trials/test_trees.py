@@ -104,6 +104,37 @@ def test_equal_trees_are_refused(tmp_path: Path) -> None:
         trial_of(tmp_path, source(tmp_path / "a"), source(tmp_path / "b"))
 
 
+def test_the_tarball_of_a_base_is_that_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUET_CACHE", str(tmp_path / "cache"))
+    patches = tmp_path / "kernel-patches"
+    folder = patches / "bases" / "6.1"
+    folder.mkdir(parents=True)
+    (folder / "base.config").write_text("CONFIG_SMP=y\n")
+    own = tmp_path / "linux-source-6.1.tar"
+    (folder / "base.yaml").write_text(
+        f'about: Debian\nseries: "6.1"\ndefault: true\nsource: {{tarball: {own}}}\n'
+        "config: [base.config]\n"
+    )
+    with tarfile.open(own, "w") as archive:
+        archive.add(source(tmp_path / "linux-6.1", 1), "linux-6.1")
+    copy, other = tmp_path / "copy.tar", tmp_path / "other.tar"
+    copy.write_bytes(own.read_bytes())
+    other.write_bytes(own.read_bytes() + bytes(10240))
+
+    def tried(base: Path) -> tuple[list[str], str | None]:
+        asked = Asked(run="sh -c true", base=str(base), patches=(PATCH,))
+        made = read_trial(asked, tmp_path / "trials", patches, KNOWN)
+        return [one.name for one in made.bases], made.arms[1].base
+
+    assert tried(copy) == ([], "6.1"), "it shares the base's tree and kernels"
+    bases, base = tried(other)
+    assert bases == [base] and base != "6.1"
+    own.unlink()
+    assert tried(copy) == ([], "6.1"), "its digest was recorded"
+
+
 def test_a_tarball_says_its_version(tmp_path: Path) -> None:
     path = tmp_path / "linux-6.6.7.tar.gz"
     with tarfile.open(path, "w:gz") as tar:

@@ -299,7 +299,7 @@ def _scratch() -> Iterator[int]:
 
 # Parse a lane's transcript into frames, format files, pages and lens records.
 
-DECODE_PAGES = 4096
+DECODE_PAGES = 1024
 """Number of pages that are decoded at a time. Memory thus holds only part of a long lane's
 columns."""
 

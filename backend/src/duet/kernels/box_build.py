@@ -26,7 +26,8 @@ from duet.kernels.prebuilt import store_prebuilt
 from duet.kernels.recipe import BUILD_ENV, ArmSpec, BuildInputs, KernelKey, arm_patches
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import check_space
-from duet.kernels.tree import WorkTree, ccache_environment
+from duet.kernels.stale import ARCHIVE, fingerprint, search_limit, stale_objects
+from duet.kernels.tree import WorkTree, ccache_environment, read_fingerprint
 
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 NEAR_OBJECTS = 30
@@ -69,6 +70,14 @@ class BoxedArm:
     def reach(self) -> int:
         """Estimate how many objects a sandboxed build compiles."""
         return self.tree.reach(list(self.tree.changes([*self.shared, *self.own])))
+
+    def stale(self) -> list[str] | None:
+        """Return the objects that a sandboxed build compiles; None if make has to search."""
+        changes = self.tree.changes([*self.shared, *self.own])
+        compiled_with = read_fingerprint(self.tree.folder)
+        if not self.tree.edits_only(changes) or compiled_with != fingerprint(self.tree.src):
+            return None
+        return stale_objects(self.tree.src, changes)
 
 
 def beneath(arm: ArmSpec) -> ArmSpec:
@@ -135,6 +144,9 @@ def build_in_box(
         for number, path in enumerate(arm.own)
     }
     place, files = _placing(arm.tree.changes(arm.shared))
+    stale = arm.stale()
+    search = [] if stale is None else [search_limit(stale)]
+    place += f"touch {ARCHIVE}\n" if search else ""
     variables = ccache_environment(arm.ccache, PATH)
     done = run_boxed(
         Job(
@@ -145,7 +157,7 @@ def build_in_box(
                     Step(name, ("patch", *PATCH_OPTIONS, "--input", f"{INPUTS}/{name}"))
                     for name in diffs
                 ),
-                Step("make", (*make_words(src, arm.jobs), "bzImage")),
+                Step("make", (*make_words(src, arm.jobs), "bzImage", *search)),
             ),
             files={**diffs, "place.sh": place, **files},
             readable=_readable(arm.ccache) if variables else (),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -38,7 +38,7 @@ from duet.kernels.compiler import (
     forecast,
     read_pace,
     sweep_half_written,
-    tool_version,
+    tool_versions,
     write_pace,
 )
 from duet.kernels.image import KernelImage, Manifest, manifest_of
@@ -55,10 +55,12 @@ from duet.kernels.recipe import (
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
 from duet.kernels.source_fetch import bring_sources
+from duet.kernels.stale import are_fresh, fingerprint, search_limit, stale_objects, touch_archive
 from duet.kernels.tree import (
     TreeState,
     WorkTree,
     build_lock,
+    read_fingerprint,
     read_tree_state,
     wanted_at,
     write_tree_state,
@@ -87,8 +89,8 @@ def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
         patches_dir=settings.patches,
         extra=settings.extra,
         tarball_sha256=settings.tarball(base).sha256,
-        compiler=_tool_version("gcc"),
-        linker=_tool_version("ld"),
+        compiler=tool_versions()[0],
+        linker=tool_versions()[1],
         boxed=in_box(arm, settings),
     )
 
@@ -171,11 +173,6 @@ def compile_in_tree(
     _Run(settings, Product(), [arm], (0, 1), on_progress, stop).compile_first()
 
 
-@cache
-def _tool_version(tool: str) -> str:
-    return tool_version(tool)
-
-
 class _Run:
     """The work of one build() call in one tree.
 
@@ -255,33 +252,45 @@ class _Run:
     def _compiled(self, arm: ArmSpec, lock_fd: int, *, cold: bool) -> tuple[Make, int]:
         """Switch the tree to an arm and link its kernel; return make and the number of objects."""
         standing = TreeState.of(arm, self._settings.patches, self._base)
-        former = read_tree_state(self._tree.folder)
-        write_tree_state(self._tree.folder, None)
-        changed = self._tree.switch(arm_patches(arm, self._settings.patches, self._base))
-        write_tree_state(self._tree.folder, standing)
-        log = self._settings.cache / "logs" / f"build-{plan(arm, self._settings)}.log"
-        make = Make(
+        tree, src = self._tree, self._tree.src
+        former, compiled_with = read_tree_state(tree.folder), read_fingerprint(tree.folder)
+        write_tree_state(tree.folder, None)
+        changes = tree.changes(arm_patches(arm, self._settings.patches, self._base))
+        edits_only = tree.edits_only(changes)
+        tree.write(changes)
+        write_tree_state(tree.folder, standing)
+        make = self._make(arm, lock_fd)
+        self._tell(Phase.CONFIG)
+        fragments = self._settings.fragments(arm)
+        more = read_fragments(self._settings.more)
+        configure(make, src, fragments, lenient=self._base.lenient, dispensable=more)
+        compiles_with = fingerprint(src)
+        known = edits_only and compiled_with == compiles_with
+        stale = stale_objects(src, changes) if known else None
+        guess = self._settings.beside(f"objects{self._settings.variant}", self._base)
+        fresh = cold and tree.objects() == 0
+        self._expected = max(1, self._to_compile(changes, guess) if stale is None else len(stale))
+        pace = self._settings.cache / "pace"
+        began = time.monotonic()
+        objects = self._compile(make, forecast(former, self._expected, read_pace(pace)), stale)
+        write_pace(pace, objects, time.monotonic() - began)
+        write_tree_state(tree.folder, standing, compiles_with)
+        if fresh:
+            guess.write_text(f"{objects}\n")
+        return make, objects
+
+    def _make(self, arm: ArmSpec, lock_fd: int) -> Make:
+        return Make(
             self._tree.src,
-            log,
+            self._settings.cache / "logs" / f"build-{plan(arm, self._settings)}.log",
             jobs=self._settings.jobs,
             lock_fd=lock_fd,
             ccache=self._settings.beside("ccache", self._base),
         )
-        self._tell(Phase.CONFIG)
-        fragments = self._settings.fragments(arm)
-        src, lenient = self._tree.src, self._base.lenient
-        more = read_fragments(self._settings.more)
-        configure(make, src, fragments, lenient=lenient, dispensable=more)
-        before = self._tree.objects()
-        guess = self._settings.beside(f"objects{self._settings.variant}", self._base)
-        self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
-        pace = self._settings.cache / "pace"
-        began = time.monotonic()
-        objects = self._compile(make, forecast(former, self._expected, read_pace(pace)))
-        write_pace(pace, objects, time.monotonic() - began)
-        if cold and before == 0:
-            guess.write_text(f"{objects}\n")
-        return make, objects
+
+    def _to_compile(self, changed: Collection[str], guess: Path) -> int:
+        """Estimate how many objects a search will find."""
+        return max(_read_count(guess) - self._tree.objects(), self._tree.reach(list(changed)))
 
     def _build_in_sandbox(self, boxed: BoxedArm, need: BuildInputs, started: float) -> KernelImage:
         self._expected = max(boxed.reach(), 1)
@@ -299,13 +308,23 @@ class _Run:
         if counter.feed(line):
             self._tell(Phase.LINK if counter.linking else Phase.COMPILE, counter.objects)
 
-    def _compile(self, make: Make, note: str) -> int:
-        """Run make; return the number of compiled objects."""
+    def _compile(self, make: Make, note: str, stale: Sequence[str] | None) -> int:
+        """Run make; return the number of compiled objects.
+
+        Args:
+            stale: the objects to compile; None if make must search for them.
+        """
         counter = MakeCounter()
+        run = partial(make.run, on_line=partial(self._count, counter), stop=self._stop)
         self._marker.touch()
         durable.sync_folder(self._marker.parent)
         self._tell(Phase.COMPILE, note=note)
-        make.run("bzImage", on_line=partial(self._count, counter), stop=self._stop)
+        src = self._tree.src
+        if stale is not None:
+            touch_archive(src)
+            run("bzImage", search_limit(stale))
+        if stale is None or not are_fresh(src, stale):
+            run("bzImage")
         os.sync()  # without the marker, all objects count as complete
         self._marker.unlink()
         return counter.objects

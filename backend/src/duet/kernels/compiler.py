@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from duet.base import files as durable
@@ -104,6 +105,16 @@ def tool_version(tool: str) -> str:
     return done.stdout.splitlines()[0]
 
 
+@cache
+def tool_versions() -> tuple[str, str]:
+    """Return the versions of compiler and linker; cached.
+
+    Raises:
+        ToolMissing: a tool does not run.
+    """
+    return tool_version("gcc"), tool_version("ld")
+
+
 class Make:
     """Runs make in one tree: niced, killed when its owner dies, with output to `log`."""
 
@@ -186,7 +197,8 @@ class Make:
         if "No space left on device" in tail:
             return disk_full("to compile the kernel", TREE_BYTES, self._src)
         remedy = f"Read the log {self.log}, correct the patch, and build again."
-        return compile_fails(tail, remedy, " ".join(targets))
+        goals = (word for word in targets if "=" not in word)
+        return compile_fails(tail, remedy, " ".join(goals))
 
 
 def make_words(src: Path, jobs: int) -> list[str]:

@@ -17,6 +17,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -417,9 +418,11 @@ def same_kernel(one: KernelImage, other: KernelImage) -> bool:
         return True
     try:
         ids = build_ids(one.vmlinux)
-        return (ids != set() and ids == build_ids(other.vmlinux)) or (
-            _digest(one.vmlinux) == _digest(other.vmlinux)
-        )
+        if ids != set() and ids == build_ids(other.vmlinux):
+            return True
+        with ThreadPoolExecutor(2) as pool:  # each mostly waits for the reader of its DWARF
+            first, second = pool.map(_digest, (one.vmlinux, other.vmlinux))
+        return first == second
     except (OSError, ValueError, IndexError, struct.error):
         return False
 

@@ -48,10 +48,20 @@ class WorkTree:
                 tree is then unchanged.
         """
         changes = self.changes(patches)
+        self.write(changes)
+        return list(changes)
+
+    def edits_only(self, changes: Mapping[str, bytes | None]) -> bool:
+        """Whether changes(), which are not written yet, neither create nor delete a file."""
+        return all(
+            content is not None and (self.src / name).exists() for name, content in changes.items()
+        )
+
+    def write(self, changes: Mapping[str, bytes | None]) -> None:
+        """Write what changes() returned."""
         for name, content in changes.items():
             self._save_original(name)
             _write(self.src / name, content)
-        return list(changes)
 
     def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
         """Return the content that switch() would write to each file (None to delete the file).
@@ -227,13 +237,26 @@ def read_tree_state(folder: Path) -> TreeState | None:
         return None
 
 
-def write_tree_state(folder: Path, standing: TreeState | None) -> None:
-    """Record which arm the tree contains; None while a switch is in progress."""
+def read_fingerprint(folder: Path) -> str:
+    """Return with what all objects of the tree were compiled; "" if some may be stale."""
+    try:
+        return str(json.loads((folder / "stands.json").read_bytes())["compiled"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def write_tree_state(folder: Path, standing: TreeState | None, fingerprint: str = "") -> None:
+    """Record which arm the tree contains; None while a switch is in progress.
+
+    Args:
+        fingerprint: with what the arm's objects were compiled (duet.kernels.stale); "" unless all
+            of them are up to date.
+    """
     path = folder / "stands.json"
     if standing is None:
         path.unlink(missing_ok=True)
     else:
-        durable.write(path, json.dumps(asdict(standing)).encode())
+        durable.write(path, json.dumps(asdict(standing) | {"compiled": fingerprint}).encode())
 
 
 # Allow only one build at a time per cache, across all processes.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from duet.kernels.image import ANOTHER, SameKernel, same_kernel
 from duet.kernels.kbuild import hiding_option, missing_option, new_options
 from duet.kernels.prebuilt import BUILT_AT, BZIMAGE, VMLINUX, Prebuilt, read_prebuilt
 from duet.kernels.recipe import ArmSpec, patch_diff, read_options
+from duet.kernels.source import NoSource, find_tarball
 from duet.kernels.tree import WorkTree
 from duet.measure.reports.text import source_words
 from duet.trials.mails import Patch, read_patches
@@ -447,12 +449,32 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
     assert path is not None
     if path.is_file():
         own = tarball_base(path, patches_dir)
+        if known := _known_base(path, own, patches_dir):
+            return _named_base(known, patches_dir)
         return [own], [TrialArm("stock", f"stock {own.series}", own.about, (), own.name)]
     raise InputError(
         f"there is no base and no tarball '{given:.80}'.",
         remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz. "
         "Name a source tree with --tree.",
     )
+
+
+def _known_base(path: Path, own: TrialBase, patches_dir: Path) -> str:
+    """Return the base whose source is this tarball, and whose configuration it would get, or "".
+
+    The trial then shares the compiled tree and the kernels of that base.
+    """
+    settings = KernelSettings.default()
+    for name in base_folders(patches_dir):
+        base = find_base(name, patches_dir)
+        fragments = tuple(each.resolve() for each in base.fragments)
+        if base.source.kind != "tarball" or (base.series, fragments) != (own.series, own.config):
+            continue
+        with contextlib.suppress(NoSource):
+            given = find_tarball(base, path, settings.cache)
+            if given.sha256 == settings.tarball(base).sha256:
+                return name
+    return ""
 
 
 def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
