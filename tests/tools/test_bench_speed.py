@@ -430,7 +430,7 @@ def test_decode_and_reduce_have_not_lost_their_ratio(
     """`make bench ARGS='speed --smoke --store'` stores ratios.
 
     Other tests run at the same time, and take caches from decode more than from its peers. So this
-    test allows a third of the ratio, while `speed --smoke --check` on a machine of its own allows 3/4.
+    test allows a third of the ratio. On a machine of its own, `speed --smoke --check` allows 3/4.
     """
     monkeypatch.setattr(history, "KEPT_SHARE", 1 / 3)
     names = ["decode", "reduce"]

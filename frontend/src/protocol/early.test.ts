@@ -72,7 +72,7 @@ test('messages that come before the page has its code wait for it, in order', ()
   expect(FakeSocket.made).toHaveLength(1);
 });
 
-test('a page that takes the socket before it is open gets when it is', () => {
+test('a page that takes the socket before it is open is informed when it opens', () => {
   connectEarly(page, null);
   const { seen } = taken();
   vi.runAllTimers();
