@@ -56,7 +56,7 @@ table has both times of both sides, as medians.
 - **A second**: amount of work by this clock.
 - **Growth**: the exponent of the power law that fits a curve's points best: 1 is linear.
 - A comparison whose program is not installed is skipped, with a sentence.
-- CI runs small forms of some stages, and fails if a ratio fell below 3/4 of the one in \
+- CI runs small forms of some stages, and warns if a ratio fell below 3/4 of the one in \
 `tools/bench/speed/ratios.json`."""
 
 
