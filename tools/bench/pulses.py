@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two servers of the speed stage `fanout`. Each sends frames of a recording when it is told to.
+"""The two servers of the speed stage `fanout`. Each sends frames of a recording on request.
 
 `python -m tools.bench.pulses SERVER SLUG RUN` prints the server's address as JSON, and `plain`
 the number of batches of a frame. For each line
@@ -84,7 +84,7 @@ class Publisher:
 
 
 class PulsedRun(FramesRun):
-    """A live run that sends nothing until it is told to."""
+    """A live run that sends nothing until a request comes."""
 
     async def perform(self, slot: int = 0) -> None:
         for arm in self._arms:

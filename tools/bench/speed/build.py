@@ -378,6 +378,7 @@ def cold_ours(folder: Path) -> Cold:
     changed, _ = _built(ArmSpec(settings.base.name, "change", (patch,), folder), settings)
     words = (sys.executable, "-m", "duet", "build", "--base", settings.base.name)
     environment = {**os.environ, "DUET_CACHE": str(folder), "DUET_SOURCE": str(source)}
+    _call(words, repo_root(), environment)  # it digests the source
     nothing = measured(lambda: _call(words, repo_root(), environment))
     return Cold(cold, changed, nothing, objects)
 

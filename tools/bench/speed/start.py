@@ -108,7 +108,7 @@ class Starter:
     def environment(self, more: Mapping[str, object] | None = None) -> dict[str, str]:
         """Return the environment of a command.
 
-        Python writes compiled files into the scratch folder, even where it is told to write none.
+        Python writes compiled files into the scratch folder, even where the environment forbids it.
         """
         given = {**os.environ, "PYTHONPYCACHEPREFIX": self._compiled, "DUET_ROOT": repo_root()}
         given |= {**self._data, **(more or {})}
