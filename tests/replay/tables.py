@@ -16,11 +16,10 @@ from pathlib import Path
 
 from duet.bundle import Bundle, open_bundle
 from duet.lessons.load import load
-from duet.session.engine import LaneSetup
-from duet.session.pipeline import LanePipeline
+from duet.session.engine import LaneEngine, LaneSetup
+from duet.session.pipeline import LanePipeline, Work
 from duet.session.reduce import Reduction
 from duet.wire import FrameReader, PageSplitter, decode_frame
-from tests.support.own_engine import OwnEngine
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "tests/fixtures/tables.json"
@@ -48,13 +47,16 @@ def reductions(
             pipeline.feed_pages(stream, splitter.feed(payload), len(payload), host_ns)
         if host_ns - last > tick_ns and (work := pipeline.take_work()):
             last = host_ns
-            yield (made := pipeline.work(work))
-            while made.more:
-                yield (made := pipeline.work(work.rest()))
+            yield from steps(pipeline, work)
     if work := pipeline.take_work(final=True):
-        yield (made := pipeline.work(work))
-        while made.more:
-            yield (made := pipeline.work(work.rest()))
+        yield from steps(pipeline, work)
+
+
+def steps(pipeline: LanePipeline, work: Work) -> Iterator[Reduction]:
+    """Yield the results of all steps of some work."""
+    yield (made := pipeline.work(work))
+    while made.more:
+        yield (made := pipeline.work(work.rest()))
 
 
 def digest(bundle: Bundle, arm: str, tick_ns: int = TICK_NS) -> str:
@@ -62,7 +64,7 @@ def digest(bundle: Bundle, arm: str, tick_ns: int = TICK_NS) -> str:
     lesson = load(bundle.manifest.lesson).lesson
     entry = bundle.manifest.arm(arm)
     lane = LaneSetup(lesson, arm, bundle.manifest.workload, entry.symbols)
-    pipeline = LanePipeline(OwnEngine(lane))
+    pipeline = LanePipeline(LaneEngine(lane))
     sha = hashlib.sha256()
     for made in reductions(bundle, arm, pipeline, tick_ns):
         for batch in made.batches:

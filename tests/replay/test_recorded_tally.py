@@ -12,10 +12,9 @@ from duet.bundle.manifest import CTL
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Metric
-from duet.session.engine import LaneSetup
+from duet.session.engine import LaneEngine, LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.wire import FrameReader, GuestFile, decode_frame
-from tests.support.own_engine import OwnEngine
 
 METRICS = {
     "calls": {"event": "srcu_call"},
@@ -63,7 +62,7 @@ def test_a_recording_is_tallied_as_it_is_counted(
     lane = LaneSetup(
         with_metrics(lesson02.lesson), arm, "storm", {"shrinker_srcu": 1, "shrinker_rwsem": 2}
     )
-    pipeline = LanePipeline(OwnEngine(lane))
+    pipeline = LanePipeline(LaneEngine(lane))
     pipeline.files.update(files)
     for cpu, held in pages.items():  # in two halves: what is fed piece by piece is one run
         half = len(held) // 8192 * 4096

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Lesson
-from duet.session.engine import LaneSetup
+from duet.session.engine import LaneEngine, LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import LaneReducer
 from duet.session.tables import Row
 from duet.wire import Beat, CpuBeat, Frame, Stats
 from tests.support.chaos import Chaos
-from tests.support.own_engine import OwnEngine
 from tests.support.stage import BLOCKED, FILES, KWORKER, SYMBOLS, Outcome, Stage, reducer
 
 B = 101
@@ -126,7 +125,7 @@ def arrived(seed: int) -> Iterator[tuple[int, Frame | bytes]]:
 
 def played(lesson: Lesson, seed: int, chance: float) -> object:
     """All that a lane gives, with a step behind a record by chance, and one at the end."""
-    pipeline = LanePipeline(OwnEngine(LaneSetup(lesson, "srcu", "storm", SYMBOLS, 2)))
+    pipeline = LanePipeline(LaneEngine(LaneSetup(lesson, "srcu", "storm", SYMBOLS, 2)))
     pipeline.files.update(FILES)
     outcome, rows, dice = Outcome(lesson), [], random.Random(seed)
     for number, (port, record) in enumerate([*arrived(seed), (-1, b"")]):

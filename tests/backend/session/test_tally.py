@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from duet.decode import CpuColumns, Table
 from duet.decode.decoder import EventType, Field, FieldKind
 from duet.lessons.schema import Lesson
-from duet.session.engine import LaneSetup
+from duet.session.engine import LaneEngine, LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.session.tally import Records, Tally, depths, outermost, pairs
 from tests.support import stage
-from tests.support.own_engine import OwnEngine
 
 Row = tuple[int, int, str, int, dict[str, int]]
 """time, CPU, probe (or marker text), tid, fields"""
@@ -428,7 +427,7 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     play.add(170, 0, "lock_ret", 100)
     play.switch(180, 0, 100, 0, 1)
     pages = play.cpus[0].take()
-    pipeline = LanePipeline(OwnEngine(LaneSetup(numbers, "a", "w", {})))
+    pipeline = LanePipeline(LaneEngine(LaneSetup(numbers, "a", "w", {})))
     pipeline.files.update(stage.FILES)
     assert pipeline.counts.tallies == {}
     pipeline.feed_pages(0, pages, len(pages), 1)

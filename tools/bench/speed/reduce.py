@@ -30,11 +30,10 @@ from duet.lessons.load import rows as rows_of
 from duet.lessons.plan import probes_of, workload_of
 from duet.lessons.schema import Lesson
 from duet.runs.replay import HISTORY_EVENTS
-from duet.session.engine import Counts, LaneEngine, LaneSetup, Progress, StepRequest
+from duet.session.engine import LaneEngine, LaneSetup
 from duet.session.limits import Limits
 from duet.session.pipeline import LanePipeline, Work
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT
-from duet.session.reduce import Reduction
 from duet.session.tables import Batch
 from duet.wire import GuestFile, PageSplitter
 from tools.bench.speed import perfetto
@@ -105,19 +104,6 @@ def _rate(case: str, whole: LanePages, costs: Sequence[float], note: str) -> Fig
 
 
 # Ours: the lane's pipeline with an engine in this process.
-
-
-class OwnEngine:
-    """Engine of a pipeline without a child process, for trusted pages."""
-
-    def __init__(self, lane: LaneSetup) -> None:
-        self._engine = LaneEngine(lane)
-
-    def step(self, step: StepRequest) -> tuple[Reduction, Progress]:
-        return self._engine.step(step), self._engine.progress()
-
-    def counts(self, *, tallies: bool) -> Counts:
-        return self._engine.counts(tallies=tallies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +216,7 @@ class Reduced:
 
 def reduced(lane: Lane, groups: Sequence[Group]) -> Reduced:
     """Feed groups of pages to a pipeline, and return all tables."""
-    pipeline = LanePipeline(OwnEngine(lane.setup))
+    pipeline = LanePipeline(LaneEngine(lane.setup))
     result = Reduced([], {}, 0)
     splitters: dict[int, PageSplitter] = {}
     for file in lane.files:

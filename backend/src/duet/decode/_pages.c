@@ -53,7 +53,6 @@ struct loss {
 	uint64_t t0;
 	uint64_t t1;
 	int64_t count; /* -1: not counted by the kernel */
-	int64_t page;  /* number of the page that follows the loss */
 };
 
 struct duet {
@@ -414,7 +413,7 @@ static int copy_record(struct duet *d, struct table *table, const unsigned char 
 	return 0;
 }
 
-static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count, long page)
+static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count)
 {
 	if (d->nlosses == d->losses_room) {
 		long room = d->losses_room ? d->losses_room * 2 : 16;
@@ -425,21 +424,18 @@ static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count, lo
 		d->losses = more;
 		d->losses_room = room;
 	}
-	d->losses[d->nlosses++] = (struct loss){t0 ? t0 : t1, t1, count, page};
+	d->losses[d->nlosses++] = (struct loss){t0 ? t0 : t1, t1, count};
 	return 0;
 }
 
 static int decode_record(struct duet *d, const struct page *page, const unsigned char *record,
 			 int bytes)
 {
-	const int cpu = page->cpu;
+	const int cpu = page->cpu, id = page_event(page, record, bytes);
 	struct table *table;
-	uint16_t id;
 
-	if (bytes < 2)
-		return fail(d, "page %ld of CPU %d: an event of %d bytes has no type", page->number,
-			    cpu, bytes);
-	memcpy(&id, record, sizeof(id));
+	if (id < 0)
+		return -1;
 	d->last_ts[cpu] = page->ts;
 	if (d->by_id[id] < 0) {
 		d->unknown[id]++;
@@ -447,11 +443,8 @@ static int decode_record(struct duet *d, const struct page *page, const unsigned
 		return 0;
 	}
 	table = d->tables[d->by_id[id]];
-	if (bytes < table->need)
-		return fail(d,
-			    "page %ld of CPU %d: event %d has %d bytes, but its format "
-			    "needs %d",
-			    page->number, cpu, id, bytes, table->need);
+	if (page_check(page, id, bytes, table->need))
+		return -1;
 	if (table->rows == table->room && grow(d, table))
 		return -1;
 	if (copy_record(d, table, record, bytes))
@@ -473,7 +466,7 @@ static int decode_page(struct duet *d, int cpu, const unsigned char *bytes, long
 		return -1;
 	found = page_next(&page, &record, &size);
 	if (page.missed &&
-	    note_loss(d, d->last_ts[cpu], found > 0 ? page.ts : u64(bytes), page.missed, number))
+	    note_loss(d, d->last_ts[cpu], found > 0 ? page.ts : u64(bytes), page.missed))
 		return -1;
 	for (; found > 0; found = page_next(&page, &record, &size))
 		if (decode_record(d, &page, record, size))

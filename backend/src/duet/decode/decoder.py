@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +32,6 @@ class Loss(ctypes.Structure):
         ("t0", ctypes.c_uint64),
         ("t1", ctypes.c_uint64),
         ("count", ctypes.c_int64),
-        ("page", ctypes.c_int64),
     )
 
 
@@ -267,15 +264,8 @@ class Decoder:
         counts = np.ctypeslib.as_array(self._lib.duet_unknown(self._handle), (65536,))
         return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
-    def decode(
-        self, cpu: int, pages: bytes, complete: Sequence[tuple[int, int]] = ()
-    ) -> CpuColumns:
+    def decode(self, cpu: int, pages: bytes) -> CpuColumns:
         """Decode complete pages of one CPU, oldest first.
-
-        Args:
-            complete: (page number, guest time) pairs. All of the CPU's events up to the guest time
-                arrived before the page. So events that were lost just before the page are later
-                than the guest time.
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page. The error names page
@@ -291,7 +281,7 @@ class Decoder:
             self._lib.duet_clear(self._handle)
             raise DecodeError(self._error())
         try:
-            return self._collect(cpu, complete)
+            return self._collect(cpu)
         finally:
             self._lib.duet_clear(self._handle)
 
@@ -346,7 +336,7 @@ class Decoder:
             )
         return found
 
-    def _collect(self, cpu: int, complete: Sequence[tuple[int, int]]) -> CpuColumns:
+    def _collect(self, cpu: int) -> CpuColumns:
         tables: dict[str, Table] = {}
         events = 0
         for index, event in enumerate(self.events):
@@ -363,7 +353,7 @@ class Decoder:
                     for place, field in enumerate(event.fields)
                 },
             )
-        return CpuColumns(cpu, tables, self._losses(cpu, complete), events)
+        return CpuColumns(cpu, tables, self._losses(cpu), events)
 
     def _field_column(self, table: int, place: int, rows: int, field: Field) -> NDArray[np.generic]:
         cells = self._bytes(table, place, rows * field.width)
@@ -376,22 +366,13 @@ class Decoder:
     def _bytes(self, table: int, column: int, size: int) -> bytes:
         return ctypes.string_at(self._lib.duet_column(self._handle, table, column), size)
 
-    def _losses(self, cpu: int, complete: Sequence[tuple[int, int]]) -> tuple[LostEvents, ...]:
+    def _losses(self, cpu: int) -> tuple[LostEvents, ...]:
         first = ctypes.POINTER(Loss)()
         count = self._lib.duet_losses(self._handle, ctypes.byref(first))
         return tuple(
-            LostEvents(
-                cpu, _loss_start(item, complete), item.t1, item.count if item.count >= 0 else None
-            )
-            for item in first[:count]
+            LostEvents(cpu, one.t0, one.t1, one.count if one.count >= 0 else None)
+            for one in first[:count]
         )
-
-
-def _loss_start(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
-    """Return the earliest possible time of a loss, according to the last event and `complete`."""
-    place = bisect_right(complete, loss.page, key=itemgetter(0))
-    here_ns = complete[place - 1][1] + 1 if place else 0
-    return max(int(loss.t0), min(here_ns, int(loss.t1)))
 
 
 def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Field, ...]:

@@ -162,4 +162,30 @@ static inline int page_open(struct page *p, const unsigned char *bytes, int page
 	return found;
 }
 
+/* Return the id of a record's event, or -1 on a fault. */
+static inline int page_event(const struct page *p, const unsigned char *record, int bytes)
+{
+	uint16_t id;
+
+	if (bytes < (int)sizeof(id)) {
+		snprintf(p->error, ERROR_BYTES,
+			 "page %ld of CPU %d: an event of %d bytes has no type", p->number, p->cpu,
+			 bytes);
+		return -1;
+	}
+	memcpy(&id, record, sizeof(id));
+	return id;
+}
+
+/* Return -1 if a record is shorter than its format needs. */
+static inline int page_check(const struct page *p, int id, int bytes, int need)
+{
+	if (bytes >= need)
+		return 0;
+	snprintf(p->error, ERROR_BYTES,
+		 "page %ld of CPU %d: event %d has %d bytes, but its format needs %d", p->number,
+		 p->cpu, id, bytes, need);
+	return -1;
+}
+
 #endif

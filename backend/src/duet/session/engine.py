@@ -229,7 +229,7 @@ class Pages(NamedTuple):
     """Complete pages of one CPU.
 
     Args:
-        complete: completeness marks, as in Decoder.decode().
+        complete: completeness marks, as in Loop.feed().
     """
 
     cpu: int
@@ -353,7 +353,7 @@ class LaneEngine:
         self._tally: Tally | None = None
         self._history = History(lane.history_events if lane else 0)
 
-    def step(self, step: StepRequest) -> Reduction:
+    def step(self, step: StepRequest) -> tuple[Reduction, Progress]:
         """Decode and reduce pages. If the result's `more` is set, call again without pages.
 
         Raises:
@@ -362,14 +362,15 @@ class LaneEngine:
         """
         if not self._decoder:
             if not step.pages:
-                return Reduction()
+                return Reduction(), Progress()
             self._begin(step.files or {})
         assert self._decoder and self._reducer and self._tally
         for part in step.pages:
             pages = bytes(part.pages)
             self._history.add(part.cpu, pages, self._reducer.feed(part.cpu, pages, part.complete))
         if step.final:
-            return self._reducer.finish(step.watermark_ns, drained=step.drained)
+            result = self._reducer.finish(step.watermark_ns, drained=step.drained)
+            return result, self.progress()
         result = self._reducer.advance(step.watermark_ns)
         if self._reducer.held > budgets.QUEUED_EVENTS:
             raise InputError(
@@ -377,7 +378,7 @@ class LaneEngine:
                 "covers them.",
                 remedy="Make a shorter recording. A complete recording contains BEAT frames.",
             )
-        return result
+        return result, self.progress()
 
     def progress(self) -> Progress:
         reducer = self._reducer
@@ -452,7 +453,7 @@ class LaneEngine:
                 parts = zip(request["cpus"], blobs, request["complete"], strict=True)
                 pages = [Pages(*part) for part in parts]
                 rest = (request[name] for name in ("watermark_ns", "final", "drained"))
-                return self._packed(self.step(StepRequest(request["files"], pages, *rest)))
+                return _packed(*self.step(StepRequest(request["files"], pages, *rest)))
             case "counts":
                 return _packed_counts(self.counts(tallies=request["tallies"])), ()
             case "events":
@@ -461,16 +462,17 @@ class LaneEngine:
                 return {}, [json.dumps(found).encode()]
         raise ValueError("an unknown request")
 
-    def _packed(self, made: Reduction) -> Answer:
-        columns = [column for batch in made.batches for column in batch.columns.values()]
-        tree = {
-            **asdict(self.progress()),
-            "more": made.more,
-            "rows": None if made.rows is None else [list(asdict(r).values()) for r in made.rows],
-            "losses": [list(asdict(loss).values()) for loss in made.losses],
-            "batches": [[batch.table, batch.n, batch.watermark_ns] for batch in made.batches],
-        }
-        return tree, [column.tobytes() for column in columns]
+
+def _packed(made: Reduction, progress: Progress) -> Answer:
+    columns = [column for batch in made.batches for column in batch.columns.values()]
+    tree = {
+        **asdict(progress),
+        "more": made.more,
+        "rows": None if made.rows is None else [list(asdict(r).values()) for r in made.rows],
+        "losses": [list(asdict(loss).values()) for loss in made.losses],
+        "batches": [[batch.table, batch.n, batch.watermark_ns] for batch in made.batches],
+    }
+    return tree, [column.tobytes() for column in columns]
 
 
 def _packed_counts(counts: Counts) -> dict[str, object]:

@@ -168,7 +168,8 @@ class LossLedger:
 
 
 class Engine(Protocol):
-    """The part of LaneChild that a pipeline needs: it decodes and reduces."""
+    """The part of LaneChild that a pipeline needs: it decodes and reduces. LaneEngine has it, too,
+    for pages that are trusted."""
 
     def step(self, step: StepRequest) -> tuple[Reduction, Progress]: ...
 

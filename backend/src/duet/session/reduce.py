@@ -164,7 +164,9 @@ class Loop:
         """Queue the events of complete pages of one CPU, oldest first.
 
         Args:
-            complete: as in Decoder.decode().
+            complete: (page number, guest time) pairs. All of the CPU's events up to the guest time
+                arrived before the page. So events that were lost just before the page are later
+                than the guest time.
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page.
@@ -511,7 +513,7 @@ class LaneReducer:
         """Add complete pages. Their events are processed once the watermark has passed them.
 
         Args:
-            complete: as in Decoder.decode().
+            complete: as in Loop.feed().
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page.

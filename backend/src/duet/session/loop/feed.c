@@ -190,19 +190,14 @@ static int feed_record(struct reduce *r, const struct page *page, const unsigned
 {
 	struct cpu *cpu = &r->cpus[page->cpu];
 	const struct format *format;
+	const int id = page_event(page, record, bytes);
 	struct event *event;
 	int64_t ts;
 	int32_t tid;
-	uint16_t id;
 	int i, marker = 0;
 
-	if (bytes < 2) {
-		snprintf(r->error, sizeof(r->error),
-			 "page %ld of CPU %d: an event of %d bytes has no type", page->number,
-			 page->cpu, bytes);
+	if (id < 0)
 		return -1;
-	}
-	memcpy(&id, record, sizeof(id));
 	cpu->last_ts = page->ts;
 	if (r->by_id[id] < 0) {
 		r->decoded[1]++;
@@ -210,12 +205,8 @@ static int feed_record(struct reduce *r, const struct page *page, const unsigned
 		return 0;
 	}
 	format = &r->formats[r->by_id[id]];
-	if (bytes < format->need) {
-		snprintf(r->error, sizeof(r->error),
-			 "page %ld of CPU %d: event %d has %d bytes, but its format needs %d",
-			 page->number, page->cpu, id, bytes, format->need);
+	if (page_check(page, id, bytes, format->need))
 		return -1;
-	}
 	ts = page->ts;
 	if (!r->fed[0] || ts < r->fed[1])
 		r->fed[1] = ts;

@@ -231,7 +231,7 @@ struct reduce *reduce_new(const int64_t *program, long n)
 	read_groups(&w, r);
 	read_tracks(&w, r);
 	read_formats(&w, r);
-	r->loss_code = r->ncodes - 2; /* own_acts() in merge.py */
+	r->loss_code = r->ncodes - 2; /* OWN_ACTS in session/reduce.py */
 	r->name_code = r->ncodes - 1;
 	for (t = 0; t < NTABLES; t++)
 		set_widths(&r->tables[t], widths[t]);
@@ -274,7 +274,7 @@ void reduce_free(struct reduce *r)
 	}
 	free(r->threads);
 	free(r->made);
-	free(r->slots);
+	set_free(&r->tids);
 	for (c = 0; r->codes && c < r->ncodes; c++)
 		free(r->codes[c].acts);
 	free(r->codes);

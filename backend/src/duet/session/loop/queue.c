@@ -128,21 +128,14 @@ int queue_sort(struct queue *queue)
 /* Let the entries up to a time be ripe. The queue is sorted. */
 void queue_ripen(struct queue *queue, int64_t until)
 {
-	long low = queue->first, high = queue->n;
-
-	while (low < high) {
-		long middle = low + (high - low) / 2;
-
-		if (entry(queue, middle)->ts <= until)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	queue->ripe = low;
+	queue->ripe = place_of(queue, &(struct when){until, INT64_MAX});
 }
 
-/* Return the CPU with the earliest ripe event or point, the lowest of equal ones; -1 if none. */
-int earliest(const struct reduce *r, int points)
+/*
+ * Return the CPU with the earliest ripe event or point, the lowest of equal ones;
+ * -1 if no CPU besides `but` has one.
+ */
+int earliest(const struct reduce *r, int points, int but)
 {
 	int cpu, found = -1;
 	int64_t ts = 0;
@@ -150,7 +143,7 @@ int earliest(const struct reduce *r, int points)
 	for (cpu = 0; cpu < r->ncpus; cpu++) {
 		const struct queue *queue = points ? &r->cpus[cpu].points : &r->cpus[cpu].events;
 
-		if (queue->first < queue->ripe &&
+		if (cpu != but && queue->first < queue->ripe &&
 		    (found < 0 || entry(queue, queue->first)->ts < ts)) {
 			ts = entry(queue, queue->first)->ts;
 			found = cpu;
@@ -165,6 +158,20 @@ static uint64_t hash(uint64_t a, uint64_t b)
 	return a ^ a >> 32;
 }
 
+/* Return the slot of a pair, or the free slot where it belongs. */
+static int32_t *slot_of(const struct set *set, uint64_t a, uint64_t b)
+{
+	uint64_t slot = hash(a, b);
+
+	for (;; slot++) {
+		int32_t *number = &set->slots[slot & (set->nslots - 1)];
+
+		if (*number < 0 || (set->keys[*number][0] == a && set->keys[*number][1] == b))
+			return number;
+	}
+}
+
+/* Double the space for pairs. The hash table stays at most half full. */
 static int grow(struct set *set)
 {
 	long room = set->room, i;
@@ -180,32 +187,29 @@ static int grow(struct set *set)
 	set->room = room;
 	set->nslots = 2 * room;
 	memset(set->slots, 0xff, set->nslots * sizeof(*set->slots));
-	for (i = 0; i < set->n; i++) {
-		uint64_t slot = hash(set->keys[i][0], set->keys[i][1]) & (set->nslots - 1);
-
-		while (set->slots[slot] >= 0)
-			slot = (slot + 1) & (set->nslots - 1);
-		set->slots[slot] = i;
-	}
+	for (i = 0; i < set->n; i++)
+		*slot_of(set, set->keys[i][0], set->keys[i][1]) = i;
 	return 0;
+}
+
+/* Return the number of a pair; -1 if the set lacks it. */
+long set_find(const struct set *set, uint64_t a, uint64_t b)
+{
+	return set->nslots ? *slot_of(set, a, b) : -1;
 }
 
 /* Return the number of a pair, which is added if it is new (set->n has grown); -1: no memory. */
 long set_add(struct set *set, uint64_t a, uint64_t b)
 {
-	uint64_t slot;
+	int32_t *number;
 
 	if (set->n == set->room && grow(set))
 		return -1;
-	for (slot = hash(a, b) & (set->nslots - 1); set->slots[slot] >= 0;
-	     slot = (slot + 1) & (set->nslots - 1)) {
-		const uint64_t *key = set->keys[set->slots[slot]];
-
-		if (key[0] == a && key[1] == b)
-			return set->slots[slot];
+	number = slot_of(set, a, b);
+	if (*number < 0) {
+		set->keys[set->n][0] = a;
+		set->keys[set->n][1] = b;
+		*number = set->n++;
 	}
-	set->keys[set->n][0] = a;
-	set->keys[set->n][1] = b;
-	set->slots[slot] = set->n;
-	return set->n++;
+	return *number;
 }

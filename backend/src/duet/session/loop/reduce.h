@@ -243,8 +243,7 @@ struct reduce {
 	long nthreads, room;
 	struct thread **made; /* in the order of their first event */
 	long nmade;
-	int32_t *slots; /* hash of tids: index into threads, or -1 */
-	long nslots;
+	struct set tids; /* of `threads`, by index */
 
 	int began;
 	int64_t origin;
@@ -262,10 +261,9 @@ struct reduce {
 	int act;       /* and its act */
 	int64_t about; /* thread or time that the caller must handle */
 	int64_t last_ts;
-	int from;	  /* the CPU of the last event */
-	int64_t other_ts; /* the earliest event of the other CPUs, */
-	int other;	  /* and its CPU */
-	long ripe;	  /* queued events up to the time that was asked for */
+	int from;  /* the CPU of the last event, or -1 */
+	int other; /* the CPU with the earliest event of the others, or -1 */
+	long ripe; /* queued events up to the time that was asked for */
 };
 
 /* tables.c */
@@ -281,7 +279,8 @@ int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, d
 void *queue_add(struct queue *queue, int64_t ts, int64_t seq);
 int queue_sort(struct queue *queue);
 void queue_ripen(struct queue *queue, int64_t until);
-int earliest(const struct reduce *r, int points);
+int earliest(const struct reduce *r, int points, int but);
+long set_find(const struct set *set, uint64_t a, uint64_t b);
 long set_add(struct set *set, uint64_t a, uint64_t b);
 
 #define put(table, column, type, value) \

@@ -99,8 +99,8 @@ long reduce_ripen(struct reduce *r, int64_t until)
 {
 	int cpu;
 
-	r->ripe = r->from = 0;
-	r->other_ts = INT64_MIN;
+	r->ripe = 0;
+	r->from = -1;
 	for (cpu = 0; cpu < r->ncpus; cpu++) {
 		struct queue *queue = &r->cpus[cpu].events;
 
@@ -112,10 +112,25 @@ long reduce_ripen(struct reduce *r, int64_t until)
 	return r->ripe;
 }
 
-/* Whether an event of a CPU comes before one of another CPU. */
-static int comes_first(int64_t ts, int cpu, int64_t other_ts, int other)
+static const struct when *next_of(const struct reduce *r, int cpu)
 {
-	return ts < other_ts || (ts == other_ts && cpu < other);
+	const struct queue *queue = &r->cpus[cpu].events;
+
+	return &((struct event *)queue->cells)[queue->first].when;
+}
+
+/* Whether the CPU of the last event also has the next one. */
+static int goes_on(const struct reduce *r)
+{
+	int64_t ts, other_ts;
+
+	if (r->from < 0 || r->cpus[r->from].events.first >= r->cpus[r->from].events.ripe)
+		return 0;
+	if (r->other < 0)
+		return 1;
+	ts = next_of(r, r->from)->ts;
+	other_ts = next_of(r, r->other)->ts;
+	return ts < other_ts || (ts == other_ts && r->from < r->other);
 }
 
 /*
@@ -124,27 +139,14 @@ static int comes_first(int64_t ts, int cpu, int64_t other_ts, int other)
  */
 static void take(struct reduce *r)
 {
-	const struct queue *queue = &r->cpus[r->from].events;
-	const struct event *events = (struct event *)queue->cells;
-	int cpu;
+	struct queue *queue;
 
-	if (queue->first >= queue->ripe ||
-	    !comes_first(events[queue->first].when.ts, r->from, r->other_ts, r->other)) {
-		r->from = earliest(r, 0);
-		r->other_ts = INT64_MAX;
-		r->other = MAX_CPUS;
-		for (cpu = 0; cpu < r->ncpus; cpu++) {
-			queue = &r->cpus[cpu].events;
-			events = (struct event *)queue->cells;
-			if (cpu != r->from && queue->first < queue->ripe &&
-			    comes_first(events[queue->first].when.ts, cpu, r->other_ts, r->other)) {
-				r->other_ts = events[queue->first].when.ts;
-				r->other = cpu;
-			}
-		}
+	if (!goes_on(r)) {
+		r->from = earliest(r, 0, -1);
+		r->other = earliest(r, 0, r->from);
 	}
 	queue = &r->cpus[r->from].events;
-	r->now = ((struct event *)queue->cells)[r->cpus[r->from].events.first++];
+	r->now = ((struct event *)queue->cells)[queue->first++];
 	r->has_now = 1;
 	r->last_ts = r->now.when.ts;
 	r->ripe--;
@@ -215,7 +217,7 @@ int reduce_points(struct reduce *r, int64_t until)
 			return -1;
 		queue_ripen(&r->cpus[cpu].points, until);
 	}
-	while ((cpu = earliest(r, 1)) >= 0) {
+	while ((cpu = earliest(r, 1, -1)) >= 0) {
 		struct queue *queue = &r->cpus[cpu].points;
 		const struct point *point = (struct point *)queue->cells + queue->first++;
 		struct table *table;

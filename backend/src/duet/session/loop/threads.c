@@ -5,29 +5,16 @@
 
 #include "reduce.h"
 
-static unsigned long hash(int64_t tid)
-{
-	return (uint64_t)tid * 0x9e3779b97f4a7c15ULL >> 32;
-}
-
 struct thread *thread_find(const struct reduce *r, int64_t tid)
 {
-	unsigned long slot;
+	const long number = set_find(&r->tids, tid, 0);
 
-	if (!r->nslots)
-		return NULL;
-	for (slot = hash(tid) & (r->nslots - 1); r->slots[slot] >= 0;
-	     slot = (slot + 1) & (r->nslots - 1))
-		if (r->threads[r->slots[slot]]->tid == tid)
-			return r->threads[r->slots[slot]];
-	return NULL;
+	return number < 0 ? NULL : r->threads[number];
 }
 
-/* Double the space for threads. The hash table stays at most half full. */
 static int more_threads(struct reduce *r)
 {
-	long room = r->room, i;
-	unsigned long slot;
+	long room = r->room;
 	void *grown;
 
 	grown = more(r->threads, &room, sizeof(*r->threads));
@@ -38,19 +25,7 @@ static int more_threads(struct reduce *r)
 	if (!grown)
 		return -1;
 	r->made = grown;
-	grown = realloc(r->slots, 2 * room * sizeof(*r->slots));
-	if (!grown)
-		return -1;
-	r->slots = grown;
 	r->room = room;
-	r->nslots = 2 * room;
-	memset(r->slots, 0xff, r->nslots * sizeof(*r->slots));
-	for (i = 0; i < r->nthreads; i++) {
-		slot = hash(r->threads[i]->tid) & (r->nslots - 1);
-		while (r->slots[slot] >= 0)
-			slot = (slot + 1) & (r->nslots - 1);
-		r->slots[slot] = i;
-	}
 	return 0;
 }
 
@@ -58,7 +33,6 @@ static int more_threads(struct reduce *r)
 int reduce_know(struct reduce *r, int64_t tid, int role)
 {
 	struct thread *thread = thread_find(r, tid);
-	unsigned long slot;
 
 	if (thread) {
 		thread->role = role;
@@ -70,7 +44,8 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 	if (!thread)
 		return -1;
 	thread->inside = calloc(r->ngroups + 1, sizeof(*thread->inside));
-	if (!thread->inside) {
+	if (!thread->inside || set_add(&r->tids, tid, 0) < 0) {
+		free(thread->inside);
 		free(thread);
 		return -1;
 	}
@@ -80,10 +55,6 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 	thread->state = UNKNOWN;
 	thread->op_t0 = -1;
 	thread->certain = 1;
-	slot = hash(tid) & (r->nslots - 1);
-	while (r->slots[slot] >= 0)
-		slot = (slot + 1) & (r->nslots - 1);
-	r->slots[slot] = r->nthreads;
 	r->threads[r->nthreads++] = thread;
 	return 0;
 }
