@@ -19,14 +19,22 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
-/** d3's number formats, with the separators of the visitor's language and an ASCII minus sign. */
-function formatsOf(tag: string) {
+interface Separators {
+  readonly decimal: string;
+  readonly thousands: string;
+}
+
+function separatorsOf(tag: string): Separators {
   const parts = new Intl.NumberFormat(tag).formatToParts(12345.6);
   const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
-  const decimal = sign('decimal');
+  return { decimal: sign('decimal'), thousands: sign('group') };
+}
+
+/** d3's number formats, with the separators of the visitor's language and an ASCII minus sign. */
+function formatsOf(tag: string, { decimal, thousands }: Separators) {
   const { format } = formatLocale({
     decimal,
-    thousands: sign('group'),
+    thousands,
     grouping: [3],
     currency: ['', ''],
     minus: '-',
@@ -35,10 +43,11 @@ function formatsOf(tag: string) {
   return { tag, decimal, format, whole: format(',d'), withPlaces };
 }
 
-let known = formatsOf(english);
+// The browser takes 12 ms to load its first NumberFormat, so the page starts without one.
+let known = formatsOf(english, { decimal: '.', thousands: ',' });
 
 function formats() {
-  if (known.tag !== locale()) known = formatsOf(locale());
+  if (known.tag !== locale()) known = formatsOf(locale(), separatorsOf(locale()));
   return known;
 }
 

@@ -34,10 +34,10 @@ function useBelow(): (box: HTMLElement) => () => void {
         box.scrollHeight - box.clientHeight - box.scrollTop > leastPx,
       );
     const sizes = new ResizeObserver(look);
+    // The observer looks for the first time after the browser's own layout, so no layout is forced here.
     const watch = () => {
       sizes.disconnect();
       for (const one of [box, ...box.children]) sizes.observe(one);
-      look();
     };
     const parts = new MutationObserver(watch);
     watch();

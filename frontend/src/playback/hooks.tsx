@@ -50,8 +50,11 @@ interface Stage {
 
 const Context = createContext<Stage | null>(null);
 
-function reducedMotion(): boolean {
-  return typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
+/** Whether the visitor wants less motion, at the time of each call. */
+function reducedMotion(): () => boolean {
+  const query =
+    typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : null;
+  return () => query?.matches ?? false;
 }
 
 function indexNow(store: Store): RunIndex | null {
@@ -101,7 +104,8 @@ export function LanesProvider({
 }) {
   const store = useStore();
   const stage = useMemo<Stage>(() => {
-    const world = (): World => ({ index: given.index(), reduced: reducedMotion() });
+    const reduced = reducedMotion();
+    const world = (): World => ({ index: given.index(), reduced: reduced() });
     const lesson = () => store.lesson.get();
     return { player: new Player(frameLoop, world), ...given, lesson };
   }, [store, given]);

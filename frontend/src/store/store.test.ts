@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { laneMessage, opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts';
 import type { ServerMessage } from '../protocol/messages.ts';
 import { Store } from './store.ts';
+
+afterEach(() => vi.useRealTimers());
 
 const head = (seq: number, watermark = 1000, runId = 'r') => ({ runId, arm: 'a', seq, watermark });
 const span = (t0: number, t1: number, row = 0) => ({ t0, t1, row, kind: 0 });
@@ -225,7 +227,9 @@ function coming(): Store {
 }
 
 test('a recording that comes in has not ended, and says how far it is until it is whole', () => {
+  vi.useFakeTimers();
   const store = coming();
+  vi.advanceTimersByTime(1000);
   store.dispatch(spanBatch(head(0, 1000, 'rec'), [span(0, 5)]));
   store.dispatch(reading(40));
   expect(store.reading.get()!.read).toBe(40);
@@ -234,6 +238,21 @@ test('a recording that comes in has not ended, and says how far it is until it i
   store.dispatch(reading(100, true));
   expect(store.reading.get()).toBeNull();
   expect([store.shown()!.coming, store.shown()!.lane('a').ended]).toEqual([false, true]);
+});
+
+test('progress of loading is told at intervals, the beginning and the end of each recording at once', () => {
+  vi.useFakeTimers();
+  const store = coming();
+  let told = 0;
+  store.reading.subscribe(() => told++);
+  for (let read = 1; read < 50; read++) {
+    vi.advanceTimersByTime(20);
+    store.dispatch(reading(read));
+  }
+  expect(told).toBe(2);
+  store.dispatch(reading(100, true));
+  store.dispatch(reading(0, false, 'next'));
+  expect([told, store.reading.get()?.run_id]).toEqual([4, 'next']);
 });
 
 test('who draws a recording gets its first events at once, further ones calmly, and its end at once', () => {
@@ -262,7 +281,6 @@ test('who draws a recording gets its first events at once, further ones calmly, 
     store.dispatch(spanBatch(head(seq, 1000, 'live-1'), [span(0, 5)]));
   }
   expect(events - before).toBeGreaterThanOrEqual(4);
-  vi.useRealTimers();
 });
 
 test('a recording that breaks half-way leaves the stage, and may come another time', () => {

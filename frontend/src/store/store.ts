@@ -203,6 +203,8 @@ class ShownRuns {
   readonly #limits: Limits;
   readonly #runs = new Map<string, RunStore>();
   readonly #announcer: Announcer;
+  /** When the loading progress was told last, ms. */
+  #readingAt = Number.NEGATIVE_INFINITY;
   #model: Readonly<Record<string, number>> = {};
 
   constructor(cells: Cells, limits: Limits) {
@@ -235,8 +237,16 @@ class ShownRuns {
   takeReading(message: ReadingMessage): void {
     const run = this.of(message.run_id);
     run.takeReading(message);
-    this.#cells.reading.set(message.whole ? null : message);
+    this.#tellReading(message);
     this.#tell(run);
+  }
+
+  #tellReading(message: ReadingMessage): void {
+    const now = performance.now();
+    if (message.whole) this.#readingAt = Number.NEGATIVE_INFINITY;
+    else if (now < this.#readingAt + betweenMs) return;
+    else this.#readingAt = now;
+    this.#cells.reading.set(message.whole ? null : message);
   }
 
   /** Forget a run that will not arrive completely. The data of this run are not shown, because they are incomplete. */
