@@ -56,8 +56,8 @@ test-page: ## vitest
 	cd frontend && npm test --silent
 
 test-guest: ## tests that boot real kernels; those that want the machine alone come last
-	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and not alone$(DAILY)" -n $(JOBS)
-	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone$(DAILY)"
+	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins$(if $(NIGHTLY), tests/tools) -m "guest and not alone$(DAILY)" -n $(JOBS)
+	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins$(if $(NIGHTLY), tests/tools) -m "guest and alone$(DAILY)"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
 	cd frontend && $(PLAYWRIGHT) --grep-invert '@guest$(if $(NIGHTLY),,|@nightly)' --workers $(JOBS)
@@ -152,9 +152,8 @@ else
 	@$(VENV)/python -m tools.bench speed $(STAGE)
 endif
 
-bench-parts: ## figures of parts that have no peer: microscope, x-ray, frames of the page
+bench-parts: ## figures of parts that have no peer: microscope, x-ray
 	@for b in microscope xray; do $(VENV)/python -m tests.bench.$$b; done
-	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs requirements-hub; do \

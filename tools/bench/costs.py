@@ -56,7 +56,7 @@ class TreeUse:
         """
         self._without = 0
         self._before_s = self._seen()[0]
-        self._without = self._memory()
+        self._without = self.memory_bytes()
 
     def _tree(self) -> list[psutil.Process]:
         return [self._server, *self._server.children(recursive=True)]
@@ -72,7 +72,8 @@ class TreeUse:
                     guests += one.name().startswith(GUEST)
         return sum(self._cpu_s.values()), guests
 
-    def _memory(self) -> int:
+    def memory_bytes(self) -> int:
+        """Return the current PSS of all processes."""
         total = 0
         with contextlib.suppress(psutil.Error):
             for one in self._tree():
@@ -86,7 +87,7 @@ class TreeUse:
             return
         _, guests = self._seen()
         if guests:
-            each = max(0, self._memory() - self._without) / guests
+            each = max(0, self.memory_bytes() - self._without) / guests
             self.guest_bytes = max(self.guest_bytes, each)
         self._next_s = time.monotonic() + EVERY_S
 
