@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 from collections.abc import Iterator
@@ -138,6 +139,23 @@ def test_the_page_and_its_rules(address: str) -> None:
     assert (status, "immutable" in headers["cache-control"]) == (200, True)
     assert get(address, "/assets/../../../etc/passwd")[0] == 404
     assert get(address, "/%2e%2e/%2e%2e/etc/passwd")[0] == 404
+
+
+def test_an_asset_is_compressed_for_browsers_that_take_it(address: str) -> None:
+    where = "/assets/main-1234.js"
+    plain = get(address, where)
+    assert (plain[1].get("content-encoding"), plain[2]) == (None, b"export {}")
+    for takes in ("gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8"):
+        status, headers, body = get(address, where, **{"Accept-Encoding": takes})
+        assert (status, headers["content-encoding"]) == (200, "gzip")
+        assert gzip.decompress(body) == plain[2]
+        assert "immutable" in headers["cache-control"] and "javascript" in headers["content-type"]
+        assert headers["vary"] == plain[1]["vary"] == "Accept-Encoding"
+    part = {"Accept-Encoding": "gzip", "Range": "bytes=0-5"}
+    status, headers, body = get(address, where, **part)
+    assert (status, headers.get("content-encoding"), body) == (206, None, b"export")
+    known = {"Accept-Encoding": "gzip", "If-None-Match": plain[1]["etag"]}
+    assert get(address, where, **known)[0] == 304
 
 
 def test_a_wrong_address_is_a_sentence_to_a_person_and_json_to_a_program(address: str) -> None:
