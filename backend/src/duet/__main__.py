@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Entry point of `python -m duet`, which does what `./duet` does."""
 
-import contextlib
 import gc
 import sys
 
@@ -26,12 +25,10 @@ gc.set_threshold(GARBAGE)
 verb = next(iter(sys.argv[1:]), "")
 if verb in PLAYING and "--help" not in sys.argv:
     from duet import confine as confined
-    from duet.base.errors import InfraError
 
     # A separate process forks children. It is a copy of this process, which has the modules by then
-    # and nothing else. If it cannot start, the command of `duet` reports the error later.
-    with contextlib.suppress(InfraError):
-        confined.fork(PLAYING[verb])
+    # and nothing else.
+    confined.fork(PLAYING[verb])
 
 from duet.cli import main  # noqa: E402
 

@@ -46,6 +46,8 @@ interface Stage {
   /** Returns the index in which a step's moment is looked up. */
   readonly currentIndex: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
+  /** Whether the visitor wants less motion. */
+  readonly reduced: () => boolean;
 }
 
 const Context = createContext<Stage | null>(null);
@@ -92,7 +94,9 @@ export function PlaybackProvider({
 }
 
 /** The lanes that a player plays, and signals that announce new data of these lanes. */
-export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
+export type GivenLanes = Omit<Stage, 'player' | 'lesson' | 'reduced'> & {
+  readonly news: readonly Signal[];
+};
 
 /** Creates the player for the lanes of one run, or of two runs side by side. */
 export function LanesProvider({
@@ -107,7 +111,7 @@ export function LanesProvider({
     const reduced = reducedMotion();
     const world = (): World => ({ index: given.index(), reduced: reduced() });
     const lesson = () => store.lesson.get();
-    return { player: new Player(frameLoop, world), ...given, lesson };
+    return { player: new Player(frameLoop, world), ...given, lesson, reduced };
   }, [store, given]);
   useEffect(() => stage.player.run(), [stage]);
   // Tests and debuggers use this access to the store, the index and the player.
@@ -269,7 +273,7 @@ export function usePlayback(by: Actor = 'person'): Playback {
       state: {
         ...state,
         live: index?.live ?? false,
-        reduced: reducedMotion(),
+        reduced: stage.reduced(),
         watermark: index === null ? ns(0) : frameEnd(index, state.offset),
         speedWords: axisSpeedWords(index?.axis ?? null, state.speed),
       },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { beforeEach, expect, test, vi } from 'vitest';
+import { FakeSocket } from '../../test/fixtures/fake-socket.ts';
 import { connectEarly, socketUrl, takeSocket } from './early.ts';
 import { encode } from './msgpack.ts';
 
@@ -11,30 +12,6 @@ test.each([
 ])('the socket of %s is beside the page', (href, socket) => {
   expect(socketUrl({ href })).toBe(socket);
 });
-
-class FakeSocket {
-  static readonly OPEN = 1;
-  static made: FakeSocket[] = [];
-  readyState = 0;
-  sent: Uint8Array[] = [];
-  onopen: (() => void) | null = null;
-  onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: ((event: { code: number; reason: string }) => void) | null = null;
-
-  constructor() {
-    FakeSocket.made.push(this);
-  }
-  send(bytes: Uint8Array): void {
-    this.sent.push(bytes);
-  }
-  close(): void {
-    this.readyState = 3;
-  }
-  open(): void {
-    this.readyState = 1;
-    this.onopen?.();
-  }
-}
 
 const page = { href: 'http://x/?lesson=02-grace-periods' };
 const opening = { type: 'open', lesson: '02-grace-periods' } as const;
@@ -59,7 +36,7 @@ test('messages that come before the page has its code wait for it, in order', ()
   connectEarly(page, opening);
   const [made] = FakeSocket.made;
   made!.open();
-  expect(made!.sent).toEqual([encode(opening)]);
+  expect(made!.sent).toEqual([opening]);
   made!.onmessage?.({ data: 1 });
   made!.onmessage?.({ data: 2 });
   const { seen } = taken();

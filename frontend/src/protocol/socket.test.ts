@@ -1,39 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-import { decode, encode } from '@msgpack/msgpack';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { FakeSocket } from '../../test/fixtures/fake-socket.ts';
 import { directDecoder } from './decoder.ts';
 import { backoffMs, type Connection, closeReason, openSocket } from './socket.ts';
-
-class FakeSocket {
-  static made: FakeSocket[] = [];
-  readyState = 0;
-  binaryType = '';
-  sent: unknown[] = [];
-  onopen: (() => void) | null = null;
-  onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: ((event: { code: number; reason: string }) => void) | null = null;
-
-  constructor() {
-    FakeSocket.made.push(this);
-  }
-  send(bytes: Uint8Array): void {
-    this.sent.push(decode(bytes));
-  }
-  close(): void {
-    this.readyState = 3;
-  }
-  open(): void {
-    this.readyState = 1;
-    this.onopen?.();
-  }
-  drop(code: number, reason = ''): void {
-    this.readyState = 3;
-    this.onclose?.({ code, reason });
-  }
-  receive(tree: unknown): void {
-    this.onmessage?.({ data: encode(tree).slice().buffer });
-  }
-}
 
 function connectFake() {
   const connections: Connection[] = [];

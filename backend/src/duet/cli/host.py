@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from duet.base.errors import InfraError, InputError
+from duet.base.errors import InputError
 from duet.base.logs import set_up_logging
 from duet.base.settings import log_form
 from duet.processes.run_dir import sweep_all
@@ -36,8 +35,7 @@ def host(
     from duet.host import process
 
     # Children are forked by a copy of this process, which is made before the token is read.
-    with contextlib.suppress(InfraError):  # it starts, or fails again, when the first lane begins
-        confine.fork()
+    confine.fork()
     token = read_token(token_file)
     set_up_logging(logging.StreamHandler(), log_form() == "json")
     sweep_all()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import socket
@@ -19,7 +18,7 @@ import typer
 
 from duet.base import plugins
 from duet.base.access import Role
-from duet.base.errors import InfraError, InputError
+from duet.base.errors import InputError
 from duet.base.logs import set_up_logging
 from duet.base.settings import log_form, public_url, repo_root, trusted_proxies
 from duet.cli.keys import key, keys_text
@@ -97,8 +96,7 @@ def serve(
     from duet import confine
 
     # The copy of this process that forks children has only what is imported by now, and no token.
-    with contextlib.suppress(InfraError):  # it starts, or fails again, when a recording is opened
-        confine.fork()
+    confine.fork()
     from duet.api.app import create_app
     from duet.cli.build_progress import ConsoleLog, build_progress, stderr_console
     from duet.cli.server_process import DuetServer, allow_files, bind

@@ -189,12 +189,11 @@ def fork(services: Iterable[str] = USUAL) -> None:
     """Make a copy of this process the zygote, after importing the modules of `services`.
 
     A program calls this at its start, because children can read all memory that the program has
-    now. If the program already has threads, the zygote starts as by `start`.
-
-    Raises:
-        InfraError: no process can be started.
+    now. If the program already has threads, the zygote starts as by `start`. If no process can be
+    started, the first child tries again.
     """
-    ZYGOTE.fork(services)
+    with contextlib.suppress(InfraError):
+        ZYGOTE.fork(services)
 
 
 def start() -> None:

@@ -6,14 +6,12 @@ DESCRIPTOR is the file descriptor of a socket that is connected to the server.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import socket
 import sys
 
 from duet import confine
-from duet.base.errors import InfraError
 from duet.base.logs import set_up_logging
 from duet.base.settings import log_form
 from duet.host.process import run, work
@@ -22,8 +20,7 @@ from duet.processes.cpus import OwnCpus
 
 def main() -> int:
     """Serve the server's requests until the connection ends."""
-    with contextlib.suppress(InfraError):  # it starts, or fails again, when the first lane begins
-        confine.fork()
+    confine.fork()
     set_up_logging(logging.StreamHandler(), log_form() == "json")
     given = socket.socket(fileno=int(sys.argv[1]))
     given.setblocking(False)
