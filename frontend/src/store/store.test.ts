@@ -240,19 +240,19 @@ test('a recording that comes in has not ended, and says how far it is until it i
   expect([store.shown()!.coming, store.shown()!.lane('a').ended]).toEqual([false, true]);
 });
 
-test('progress of loading is told at intervals, the beginning and the end of each recording at once', () => {
+test('progress of loading is reported at intervals, the beginning and the end of each recording at once', () => {
   vi.useFakeTimers();
   const store = coming();
-  let told = 0;
-  store.reading.subscribe(() => told++);
+  let reports = 0;
+  store.reading.subscribe(() => reports++);
   for (let read = 1; read < 50; read++) {
     vi.advanceTimersByTime(20);
     store.dispatch(reading(read));
   }
-  expect(told).toBe(2);
+  expect(reports).toBe(2);
   store.dispatch(reading(100, true));
   store.dispatch(reading(0, false, 'next'));
-  expect([told, store.reading.get()?.run_id]).toEqual([4, 'next']);
+  expect([reports, store.reading.get()?.run_id]).toEqual([4, 'next']);
 });
 
 test('who draws a recording gets its first events at once, further ones calmly, and its end at once', () => {

@@ -203,7 +203,7 @@ class ShownRuns {
   readonly #limits: Limits;
   readonly #runs = new Map<string, RunStore>();
   readonly #announcer: Announcer;
-  /** When the loading progress was told last, ms. */
+  /** When the loading progress was reported last, ms. */
   #readingAt = Number.NEGATIVE_INFINITY;
   #model: Readonly<Record<string, number>> = {};
 
@@ -237,11 +237,11 @@ class ShownRuns {
   takeReading(message: ReadingMessage): void {
     const run = this.of(message.run_id);
     run.takeReading(message);
-    this.#tellReading(message);
+    this.#reportReading(message);
     this.#tell(run);
   }
 
-  #tellReading(message: ReadingMessage): void {
+  #reportReading(message: ReadingMessage): void {
     const now = performance.now();
     if (message.whole) this.#readingAt = Number.NEGATIVE_INFINITY;
     else if (now < this.#readingAt + betweenMs) return;

@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 HEADERS_AT, COUNTS_AT = 40, 58
 """Offsets in the ELF64 header: that of e_shoff, and that of e_shentsize, e_shnum and e_shstrndx."""
@@ -85,9 +90,15 @@ class ElfData:
             return b""
         return self._image[section.offset : section.offset + section.size]
 
-    def is_code(self, address: int) -> bool:
-        """Whether the address is in a section that contains code."""
-        return any(0 <= address - one.address < one.size for one in self._code)
+    def are_code(self, addresses: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return for each address whether it is in a section that contains code."""
+        import numpy as np  # slow: most users of this module read a few bytes
+
+        found = np.zeros(len(addresses), np.bool_)
+        for one in self._code:
+            # An address below the section wraps around, and is then larger than the size.
+            found |= addresses - np.uint64(one.address) < one.size
+        return found
 
     def holds(self, address: int, length: int) -> bool:
         """Whether the method `bytes` can return data for this range."""

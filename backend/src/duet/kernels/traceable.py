@@ -125,16 +125,17 @@ def read_functions(image: KernelImage) -> Functions:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path) -> Functions:
+    import numpy as np  # slow, and the events below do not need it
+
     text = (folder / "System.map").read_text(encoding="ascii")
-    found = []
-    for line in text.splitlines():
-        # The type letter is ignored, because variables in .data can have the type letter of code
-        # (Linux 7.3).
-        address, _letter, name = line.split(" ", 2)
-        found.append((int(address, 16), name))
-    places = {name: address for address, name in found}
+    # Lines of address, type letter and name. The letter is ignored, because variables in .data can
+    # have the type letter of code (Linux 7.3).
+    words = text.split()
+    addresses = np.frombuffer(bytes.fromhex("".join(words[::3])), ">u8").astype(np.uint64)
+    numbers, names = addresses.tolist(), words[2::3]
+    places = dict(zip(names, numbers, strict=True))
     with open_data(folder / "vmlinux") as data:
-        symbols = [(address, data.is_code(address), name) for address, name in found]
+        symbols = list(zip(numbers, data.are_code(addresses).tolist(), names, strict=True))
         listed = _addresses(data, places, "__start_kprobe_blacklist", "__stop_kprobe_blacklist")
         traced = _addresses(data, places, "__start_mcount_loc", "__stop_mcount_loc")
     asks = _NOTRACE not in (folder / "config").read_text(encoding="utf-8").splitlines()

@@ -49,10 +49,16 @@ class Span:
 
 
 class Message(BaseModel):
-    """Base of all models. They are frozen and reject unknown keys."""
+    """Base of all models. They are frozen and reject unknown keys.
+
+    A model's validator is built when it is first used, because most processes use few models.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
+        extra="forbid",
+        frozen=True,
+        json_schema_serialization_defaults_required=True,
+        defer_build=True,
     )
 
 
