@@ -36,7 +36,7 @@ test('keys walk through the life of an inode, Enter answers a question or opens 
   page,
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=one-inode&at=52');
-  await expect(page.getByTestId('sentence')).toContainText('On stock inode');
+  await expect(page.getByTestId('sentence')).toContainText('On stock, inode');
   const picture = page.getByTestId('picture');
   await picture.focus();
   await picture.press('ArrowRight');
@@ -74,7 +74,7 @@ test('the dam: who unlinks waits for the worker, and with four times the limit n
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=dam&at=50');
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait in the worker \d+ of at most 256 inodes wait/,
+    /On wait in the worker, \d+ of at most 256 inodes wait/,
   );
   await expect(page.getByTestId('sentence')).toContainText('The unlink has been waiting too');
   await page.goto('/?lesson=03-inode-recycling&step=larger&at=90');

@@ -141,7 +141,7 @@ test('a jump says what is there, and a button that leads nowhere is off and says
 
   await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
   await wait.click();
-  await expect(said).toHaveText(/^Here storm-\d on \S+ waits for .*, for [\d.]+ ms\. "Long" means/);
+  await expect(said).toHaveText(/^Here, storm-\d on \S+ waits for .*, for [\d.]+ ms\. "Long" means/);
   await marker.click();
   await expect(said).toHaveText(/^Umount 1 ends at the same moment on every lane, at [\d.]+ ms; moved to align: \S+ by/);
   await expect(said).toHaveCount(1);

@@ -7,7 +7,7 @@ import { siteOf } from './site.ts';
 
 const loads = new Set<() => Promise<unknown>>();
 
-/** Load the code of all components of `later`, and of those that this code creates. For tests. */
+/** Load the code of all components made by `later`, including components that the loaded code makes. For tests. */
 export async function loadLater(): Promise<void> {
   for (const load of loads) await load();
 }

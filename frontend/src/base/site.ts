@@ -7,7 +7,10 @@
 export interface Site {
   /** Slug of the lesson that the site shows. */
   readonly lesson: string;
-  /** The file name of each part's script. Parts are the greeting, the lesson, and each run by its name. */
+  /**
+   * The file name of each part's script. The parts are the greeting, the lesson, and the runs, each run under its own
+   * name.
+   */
   readonly parts: Readonly<Record<string, string>>;
   /** Name of the run that the page shows by default. */
   readonly first: string;
@@ -23,7 +26,7 @@ export interface Site {
   readonly brought: Record<string, string>;
 }
 
-/** Whether the files come from a network. If a service worker sends them, or the disk, they come at once. */
+/** Whether the files come from a network. If they come from a service worker or from the disk, they arrive at once. */
 export function isRemote(): boolean {
   return location.protocol.startsWith('http') && !serviceWorkers()?.controller;
 }
@@ -31,7 +34,7 @@ export function isRemote(): boolean {
 /** Store all files of the site in the browser, so that the site opens without a network. */
 export async function storeSite({ worker }: Site): Promise<void> {
   if (!location.protocol.startsWith('http')) return;
-  // Without this promise the site works as before, but only with a network.
+  // If the worker cannot be registered, the site works as before, but only with a network.
   await serviceWorkers()
     ?.register(worker, { updateViaCache: 'none' })
     .catch(() => undefined);

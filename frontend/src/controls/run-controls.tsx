@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The knobs of a live run, the cost of changing them, and the buttons run, stop and again. */
+/** The knobs of a live run, the cost of changing them, and the buttons *run*, *stop* and *again*. */
 
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -440,7 +440,7 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** The knobs of a run, with those of models as they are now. */
+/** The knobs of a run, and the current values of the models' knobs. */
 function runOnly({ params, clock }: Knobs, now: Knobs): Pick<Knobs, 'params' | 'clock'> {
   return { params: { ...now.params, ...params }, clock };
 }

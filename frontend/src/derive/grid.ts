@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The recorded runs of knob values. A page without guests asks here which values a knob can have and which run belongs
- * to them; whoever can give a run for a value adds it to `lesson.cells`. Pure.
+ * The recorded runs of knob values. A page without guests finds here which values a knob can have, and which run
+ * belongs to each value. Code that can provide the run for another value adds this run to `lesson.cells`. Pure.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -24,8 +24,8 @@ type GridLesson = Pick<Lesson, 'params' | 'workloads' | 'cells' | 'recordings'>;
 type Recorded = Lesson['recordings'][number];
 
 /**
- * Whether a recording has all values of the knobs. The duration does not count, because a recording is cut to what its
- * steps need, and knobs of a model do not belong to a run.
+ * Whether a recording has all values of the knobs. The duration is ignored, because a recording is cut to what its
+ * steps need. Knobs of a model are ignored too, because they do not belong to a run.
  */
 function isOf(
   lesson: Pick<Lesson, 'params' | 'workloads'>,
@@ -53,8 +53,8 @@ export function runOf(lesson: GridLesson, wanted: Wanted): Recorded | null {
 }
 
 /**
- * The values of a knob for which a run is recorded, if the other knobs stay as they are, in ascending order. The current
- * value is always one of them, and the only one for a duration and for a knob of a model.
+ * The values of a knob for which a run is recorded, if the other knobs stay as they are, in ascending order. The
+ * current value is always included. For a duration or a knob of a model, it is the only value.
  */
 export function valuesOf(lesson: GridLesson, now: Wanted, knob: string): readonly number[] {
   const { default: usual, role, applies } = lesson.params[knob] ?? { default: 0 };
@@ -67,7 +67,9 @@ export function valuesOf(lesson: GridLesson, now: Wanted, knob: string): readonl
   return [...new Set([...there, current])].sort((a, b) => a - b);
 }
 
-/** The runs of the values next to the current ones, which a page can fetch before they are asked for. */
+/**
+ * The runs for the values next to a knob's current value. A page can fetch these runs before the viewer asks for them.
+ */
 export function neighbours(lesson: GridLesson, now: Wanted): readonly Recorded[] {
   return Object.keys(lesson.params).flatMap((knob) => {
     const values = valuesOf(lesson, now, knob);
@@ -80,9 +82,9 @@ export function neighbours(lesson: GridLesson, now: Wanted): readonly Recorded[]
   });
 }
 
-// Curves: one number of each cell over one knob.
+// Curves: a number from each cell, plotted over the values of one knob.
 
-/** The grids with the workload of a step, of which cells are recorded. */
+/** The grids that have the workload of a step, and of which at least one cell is recorded. */
 export function gridsOf(
   lesson: Pick<Lesson, 'grids' | 'cells' | 'workloads'>,
   scene: Pick<Scene, 'workload'>,
@@ -99,7 +101,7 @@ export function gridsOf(
 export interface GridPoint {
   readonly value: number;
   readonly cell: GridCell;
-  /** The number of each arm of the grid, in the grid's order; null if the run did not give it. */
+  /** The number that the run gave for each arm of the grid, in the grid's order; null if it gave none. */
   readonly of: readonly (number | null)[];
   /** Medians of untraced runs with the same knobs, for the same arms; null where nothing was measured. */
   readonly measured: readonly (number | null)[];

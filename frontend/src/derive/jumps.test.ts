@@ -109,7 +109,7 @@ test('a long wait says who waits, for how long, and what is long; a later one th
   const frame = frameOver(0, 20, 4);
   const words = jumpWords('long_wait', 0, index, frame, testLesson);
   expect(words).toBe(
-    'Here storm-0 on SRCU waits for an SRCU grace period, for 500 µs. "Long" means at least half of the longest wait (250 µs).',
+    'Here, storm-0 on SRCU waits for an SRCU grace period, for 500 µs. "Long" means at least half of the longest wait (250 µs).',
   );
   expect(jumpWords('long_wait', 5 * cell, index, frame, testLesson)).toContain(
     'this is the first wait again.',

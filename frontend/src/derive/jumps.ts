@@ -350,7 +350,7 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
 export function noLongWait(index: RunIndex): string {
   if (longFrom(index) > 0) return '';
   const lanes = index.lanes.length === 1 ? t('On this lane') : t('On these lanes');
-  return t('{lanes} no task waits for what the lesson is about.', { lanes });
+  return t('{lanes}, no task waits for what the lesson is about.', { lanes });
 }
 
 /** The reason that lanes cannot be aligned by their first operation; empty if they can. */
@@ -454,7 +454,7 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
       : '';
   const what = kind === undefined ? t('waits') : shortTitle(kind);
   return t(
-    'Here {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',
+    'Here, {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',
     {
       who,
       lesson: armTitle(lesson, lane),
@@ -471,7 +471,7 @@ function lossWords(index: RunIndex, { offset, moment }: Frame, lesson: Names): s
     lane.losses.some(({ t0 }) => Math.abs(t0 + (offset.get(lane.arm) ?? 0) - moment) < 1),
   );
   if (lost.length === 0) return t('No events were lost on these lanes.');
-  return t('Here events of {arms} were lost.', {
+  return t('Here, events of {arms} were lost.', {
     arms: list(lost.map((lane) => armTitle(lesson, lane))),
   });
 }

@@ -322,9 +322,9 @@ function aroundOp(op: Op): Place {
 const opsLookedAt = 400;
 
 /**
- * The first operation during which its thread sleeps, and whose duration is within a fifth of the lane's median. If
- * there is none, the operation whose duration is nearest to the median. Operations that began before the workload's
- * start are ignored.
+ * The first operation during which its thread sleeps, and whose duration differs from the lane's median by at most a
+ * fifth. If there is none, the operation whose duration is nearest to the median. Operations that began before the
+ * workload's start are ignored.
  */
 function typicalOp(index: RunIndex): Op | null {
   const lane = index.lanes.find((l) => l.opsByEnd.length > 0);

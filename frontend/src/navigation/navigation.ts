@@ -186,7 +186,10 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
   };
 }
 
-/** The recorded run of the knobs in an address, if they differ from the step's; null if none is recorded for them. */
+/**
+ * The recorded run for the knobs in an address, if these knobs differ from the step's knobs; null if no run is recorded
+ * for them.
+ */
 function turnedRun(lesson: Lesson, scene: Scene, place: Turned) {
   const { knobs, clock, workload } = place;
   if (knobs === null && clock === null && workload === null) return null;
@@ -418,7 +421,7 @@ export interface Shown {
   /** Whether the viewer can control playback (see isSettled). */
   readonly settled: boolean;
   readonly usual: Usual;
-  /** The name of the run on the stage in an address; null if addresses do not name it. */
+  /** The name that an address uses for the run on the stage; null if addresses do not name this run. */
   readonly runName: string | null;
 }
 
@@ -542,7 +545,8 @@ export function toKnobs(
           ...onClock(lesson, scene, { ...requested, clock: now.clock }, requested.clock),
         };
   const changed = next.arms.join() === now.arms.join() ? {} : { arms: next.arms };
-  // A recorded run gives way to the recorded run of other values. A live or saved run stays: it is the viewer's own.
+  // A recorded run is replaced by the recorded run for the new values. A live or saved run stays, because it is the
+  // viewer's own.
   const recorded = run?.source === 'recorded' && !isSavedRun(run.run_id);
   const found = recorded ? runOf(lesson, next) : null;
   const other = found !== null && recordingId(lesson, found) !== run?.run_id;

@@ -7,8 +7,8 @@ import type { ClientMessage } from '../protocol/messages.ts';
 import { readPlace } from './place.ts';
 
 /**
- * The first message of the page at this address; null if the address names no lesson or two runs. If the page asks for
- * something else, both messages are sent.
+ * The first message of the page at this address; null if the address names no lesson, or if it names two runs. If the
+ * page asks for something else, both messages are sent.
  */
 export function openingOf(search: string): ClientMessage | null {
   const { lesson, run, step, beside } = readPlace(search);

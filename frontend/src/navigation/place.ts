@@ -199,7 +199,7 @@ const own = [
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
-/** Begins the part after `#` that brings a viewer's answers from another device (share/answers.ts). */
+/** Beginning of the part after `#` that contains a viewer's answers from another device (share/answers.ts). */
 export const answersMark = '#answers=';
 
 /** Parameters of plug-ins that make sense only inside a lesson. The front page's address omits them. */

@@ -42,7 +42,9 @@ export function Prediction({ page }: Props) {
   });
   if (prediction === undefined) return null;
   const waits =
-    crossing?.complete === false ? t('The recorded runs answer, one value at a time.') : '';
+    crossing?.complete === false
+      ? t('The recorded runs give the answer, one value at a time.')
+      : '';
   return (
     <PredictCard
       prediction={prediction}

@@ -177,7 +177,7 @@ function Evidence(props: Props) {
   );
 }
 
-/** The curves of the recorded grids. A point opens its run, with its knobs. */
+/** The curves of the recorded grids. A click on a point opens the point's run, with the knobs of that run. */
 function Grids({ lesson, scene, place, go }: Pick<Props, 'lesson' | 'scene' | 'place' | 'go'>) {
   const knobs = knobsAt(lesson, scene, place);
   return (

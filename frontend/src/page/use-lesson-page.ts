@@ -392,7 +392,7 @@ interface Given {
   readonly go: Go;
 }
 
-/** @param onBegin called when the page leaves the run on the stage for another one that the viewer wants */
+/** @param onBegin called when another run that the viewer wants replaces the run on the stage */
 function useRunActions(
   { lesson, scene, arms, place, go }: Given,
   { run, pending, control, runs, connection, hello, commands }: Server,
@@ -480,7 +480,10 @@ function useRunActions(
   };
 }
 
-/** On a page without a server, fetches the runs of the values next to the current ones, so that they play at once. */
+/**
+ * On a page without a server, fetches the runs for the values next to the knobs' current values, so that these runs
+ * play at once.
+ */
 function useNeighbours(lesson: Lesson, knobs: Knobs, settled: boolean): void {
   const ids = neighbours(lesson, knobs)
     .map((run) => recordingId(lesson, run))

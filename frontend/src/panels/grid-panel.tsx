@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The curves of a lesson's grids: one number of each recorded run over a knob. A point opens its run. */
+/**
+ * The curves of a lesson's grids: a number from each recorded run, plotted over the values of a knob. A click on a
+ * point opens its run.
+ */
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -52,7 +55,7 @@ export function GridCurve(props: CurveProps & { readonly all: readonly GridPoint
   );
 }
 
-/** What chart and table of a curve have in common. */
+/** What the chart and the table of a curve have in common. */
 function sharedOf(
   { lesson, grid, points, shown }: Pick<CurveProps, 'lesson' | 'grid' | 'points' | 'shown'>,
   { over }: GridCurveFacts,

@@ -150,7 +150,8 @@ function Balance({ added, removed }: { readonly added: number; readonly removed:
 }
 
 /**
- * "9 hogs are on this line now". The kernel's name is added if the line runs on another kernel than that of this tab.
+ * "9 hogs are on this line now". The kernel's name is added if the line runs on a kernel that is not the kernel of this
+ * tab.
  */
 function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number, own: string) {
   const one = lit.who || lesson.thread;

@@ -24,7 +24,7 @@ export interface PatchFile {
   readonly removed: number;
 }
 
-/** Parse a unified diff; skips mail headers and the signature after `-- `. */
+/** Parse a unified diff, but skip mail headers and the signature after `-- `. */
 export function parsePatch(text: string): readonly PatchFile[] {
   const files: { path: string; hunks: { where: string; lines: PatchLine[] }[] }[] = [];
   let left = 0;

@@ -19,7 +19,7 @@ interface Props {
   /** Whether the answer is shown to everybody, including those who made no guess. */
   readonly revealed?: boolean;
   readonly plural: string;
-  /** A chart that gives the answer, shown above it. */
+  /** A chart that gives the answer. It is shown above the answer. */
   readonly chart?: ReactNode;
   readonly onGuess: (choice: number) => void;
   readonly onForget: () => void;

@@ -64,7 +64,7 @@ describe('hooks', () => {
     act(() => playback.seek(7 * cell));
     expect(getByTestId('counts').textContent).toBe('rwsem 3, srcu 1');
     expect(getByTestId('sentence').textContent).toBe(
-      'Up to this moment rwsem has done 3 umounts and SRCU 1.',
+      'Up to this moment, rwsem has done 3 umounts and SRCU 1.',
     );
   });
 
@@ -80,7 +80,7 @@ describe('hooks', () => {
     const { getByTestId } = show(store);
     act(() => playback.seek(7 * cell));
     expect(getByTestId('sentence').textContent).toBe(
-      'Up to this moment rwsem has done 3 visits and SRCU 1.',
+      'Up to this moment, rwsem has done 3 visits and SRCU 1.',
     );
     store.lesson.set({ ...lesson, workloads: { other: workloads['storm']! } });
     act(() => playback.seek(6 * cell));

@@ -278,7 +278,7 @@ export function usePlayback(by: Actor = 'person'): Playback {
         speedWords: axisSpeedWords(index?.axis ?? null, state.speed),
       },
     }),
-    [acts, state, index],
+    [acts, state, index, stage],
   );
 }
 

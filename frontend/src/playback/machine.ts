@@ -170,7 +170,7 @@ export type Action =
 const leastSpan = 1000;
 const mostSpan = 120e9;
 
-/** Actions that leave the sentence about the last jump true. */
+/** Actions after which the sentence about the last jump is still true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
 /** Return the state after an action. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Replaces the checks of messages in an exported site (vite.site.config.ts). The messages of a site are scripts from the
- * same export as the page, so checks would protect nothing. They are a tenth of the code.
+ * Replaces the checks of messages in an exported site (vite.site.config.ts). The messages of a site are scripts from
+ * the same export as the page, so checks would protect nothing. The checks would be a tenth of the code.
  */
 
 import type { Read } from './check.ts';

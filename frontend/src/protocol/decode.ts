@@ -52,8 +52,8 @@ function long(bytes: Uint8Array, i: number): number {
 }
 
 /**
- * Return the starts of spans. A gap is the time since the end of the preceding span of the same row. A span with a
- * negative gap contains that span, and its end is not used for the next gap.
+ * Return the starts of spans. A gap is the time since the end of the preceding span of the same row. A span whose gap
+ * is negative contains the preceding span. The end of the containing span is not used for the next gap.
  *
  * @param kinds kinds of the spans; gaps of the same kind are stored together
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Connects to the server while the page's code still loads; src/early-start.ts calls it. */
+/** Connects to the server while the page's code is still loading. Called by src/early-start.ts. */
 
 import type { ClientMessage } from './messages.ts';
 import { encode } from './msgpack.ts';
@@ -19,8 +19,9 @@ export function socketUrl(place: Pick<Location, 'href'>): string {
 }
 
 /**
- * A socket whose messages wait until the page takes it. It implements the parts of WebSocket that openSocket uses. The
- * page asks for the lesson, too; its message is not sent if it is the one that was sent early.
+ * A socket whose messages wait until the page takes it. It implements the parts of WebSocket that openSocket uses.
+ * Later the page itself asks for the lesson. If its message equals the message that was sent early, it is not sent
+ * again.
  */
 export class EarlySocket {
   onopen: (() => void) | null = null;
@@ -50,7 +51,7 @@ export class EarlySocket {
     return this.#socket.readyState;
   }
 
-  /** Deliver what came so far, after the caller has set its handlers. */
+  /** Deliver the messages that have arrived so far, but only after the caller has set its handlers. */
   take(): this {
     setTimeout(() => {
       this.#taken = true;
@@ -86,11 +87,11 @@ export function connectEarly(page: Pick<Location, 'href'>, opening: ClientMessag
   try {
     early = new EarlySocket(new WebSocket(socketUrl(page)), opening);
   } catch {
-    early = null; // The page tries again, and says what is wrong.
+    early = null; // The page will connect again, and report the error.
   }
 }
 
-/** Return the early socket, once and only if it still lives; otherwise a new socket. */
+/** Return the early socket in the first call, if that socket is still open; otherwise return a new socket. */
 export function takeSocket(url: string): WebSocket {
   const found = early;
   early = null;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * MessagePack for the types of our messages: JSON's and bytes. It has a fifth of the code of @msgpack/msgpack, with which
- * a test compares it. Format: https://github.com/msgpack/msgpack/blob/master/spec.md
+ * MessagePack for the types of our messages: the types of JSON, and bytes. This code is a fifth as long as
+ * @msgpack/msgpack. A test compares the two. Format: https://github.com/msgpack/msgpack/blob/master/spec.md
  */
 
 const utf8Decoder = new TextDecoder();
-/** Longest text that is decoded without a TextDecoder, which takes a microsecond to call. */
+/**
+ * Maximum length of a text that is decoded without a TextDecoder, bytes. A call of a TextDecoder takes a microsecond.
+ */
 const shortText = 24;
 
 function textOf(bytes: Uint8Array): string {
@@ -61,7 +63,8 @@ class Reader {
         return this.#number(8, (at) => Number(this.#view.getBigInt64(at)));
       default:
     }
-    // The remaining types are in groups of sizes with 1, 2 and 4 bytes.
+    // The remaining types form groups. The types of a group differ in the width of their length or value: 1, 2 or 4
+    // bytes.
     if (type >= 0xc4 && type <= 0xc6) return this.#take(this.#uint(1 << (type - 0xc4)));
     if (type >= 0xcc && type <= 0xce) return this.#uint(1 << (type - 0xcc));
     if (type >= 0xd9 && type <= 0xdb) return textOf(this.#take(this.#uint(1 << (type - 0xd9))));

@@ -25,7 +25,7 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
 
 const loading = new Map<string, Promise<string>>();
 
-/** Load a part by adding its script to the page. Calls at the same time share one script. */
+/** Load a part by adding its script to the page. Concurrent calls share one script. */
 export function loadPart(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);

@@ -2,7 +2,7 @@
 /**
  * A viewer's answers in a link, short enough for a QR code: `#answers=` and seven fields with `~` between them. These
  * are the version, the lesson, the lesson's edition, the predictions, the questions answered by pointing, the recap's
- * questions, and a check. The link contains no name and no text of the viewer. Pure.
+ * questions, and a checksum. The link contains no name and no text of the viewer. Pure.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -60,7 +60,10 @@ export function packAnswers(lesson: Told, answers: Answers, given: Given): strin
   return text.length > mostChars ? null : answersMark + text;
 }
 
-/** The link to this page with answers. It contains the lesson alone, so that the code stays coarse. */
+/**
+ * The link to this page with answers. Apart from the answers, the link contains only the lesson, so that its QR code
+ * has few modules.
+ */
 export function answersLink(slug: string, packed: string, here: string): string {
   const url = new URL(here);
   url.search = siteOf() === null ? writePlace({ ...frontPage, lesson: slug }) : '';
@@ -149,7 +152,10 @@ function digit(index: number | undefined): string {
   return index !== undefined && index >= 0 && index < 36 ? index.toString(36) : none;
 }
 
-/** What the answers of an edition depend on. Words do not count, because they differ between languages. */
+/**
+ * A digest of everything that the answers of an edition depend on. Words are left out, because they differ between
+ * languages.
+ */
 function editionOf({ predictions, questions, quiz }: Told): string {
   return digest(
     JSON.stringify([

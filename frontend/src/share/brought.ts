@@ -6,7 +6,7 @@ import { answersMark } from '../navigation/place.ts';
 
 /** The part of the address from `#` on if it brings answers, otherwise null; and a function that removes it. */
 export function useBrought(): readonly [string | null, () => void] {
-  // The page's own address soon leaves out this part, so it is kept here.
+  // The page soon removes this part from its own address, so the part is kept here.
   const [hash, setHash] = useState(() => location.hash);
   useEffect(() => {
     const look = () => setHash(location.hash);

@@ -15,7 +15,7 @@ export interface Qr {
   readonly size: number;
 }
 
-/** The code of a text; null if the text is too long for it. */
+/** The QR code of a text; null if the text is too long for a QR code. */
 export function qrOf(text: string): Qr | null {
   try {
     const { data, size } = encode(text, { border: quiet, ecc: 'M', boostEcc: true, maxVersion });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The dialog that shares a lesson, and the one for answers that a link brought. Their contents are loaded when opened. */
+/**
+ * The dialog that shares a lesson, and the dialog for answers that a link brought. Their contents are loaded when a
+ * dialog is opened.
+ */
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';

@@ -36,7 +36,7 @@ function Code({ link, label }: { readonly link: string; readonly label: string }
   );
 }
 
-/** A warning at an address that means this computer. */
+/** A warning if the page's address is one that means this computer, such as localhost. */
 function OnlyHere() {
   const { hostname } = location;
   if (!loopback.test(hostname)) return null;
@@ -171,7 +171,7 @@ export function AnswersPart({ lesson, answers }: AnswersProps) {
             <p className="share-lead">{t('Show this code to your teacher.')}</p>
             <p>
               {t(
-                'A phone that scans it opens this page and shows your predictions and the questions that you have answered. They stand after the # of the link, which browsers send to no server.',
+                'A phone that scans the code opens this page and shows your predictions and the questions that you have answered. They stand after the # of the link; browsers send that part to no server.',
               )}
             </p>
             <p>{t('The code contains no name, and not the sentences that you wrote.')}</p>
@@ -219,7 +219,7 @@ export function BroughtPart({ lesson, hash }: BroughtProps) {
       <Quiz lesson={lesson} brought={unpacked.answers} />
       <p className="small quiet">
         {t(
-          'They came with the link; nobody has checked who gave them. Answers of this browser are as they were.',
+          'These answers came with the link; nobody has checked who gave them. The answers in this browser have not changed.',
         )}
       </p>
     </div>
@@ -277,7 +277,7 @@ function Pointed({ lesson, brought }: PartProps) {
         <Line
           key={ask}
           ask={ask}
-          said={brought.pointed[i] ? t('A mark was found that answers it.') : ''}
+          said={brought.pointed[i] ? t('A mark that answers the question was found.') : ''}
           verdict={brought.pointed[i] ? 'found' : 'none'}
         />
       ))}
@@ -339,7 +339,7 @@ interface LineProps {
   /** The answer in words; empty if there is none. */
   readonly said: string;
   readonly verdict: Verdict;
-  /** The right answer, if this one is wrong. */
+  /** The right answer, if the given answer is wrong. */
   readonly children?: ReactNode;
 }
 

@@ -463,7 +463,7 @@ export class Store extends Cells {
         if (message.run != null) this.#runs.lose(message.run);
         return this.complain(message);
       default:
-        // A type error here: a message of the core lacks its case.
+        // A type error here means that a message of the core has no case above.
         return this.news.set(message satisfies PluginMessage);
     }
   }

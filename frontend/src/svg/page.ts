@@ -160,7 +160,7 @@ function glyphsOf(node: Text): readonly Glyph[] {
   return glyphs;
 }
 
-/** The right edge of an element that cuts off its text with an ellipsis; null if it does not. */
+/** The right edge of an element that cuts off its text with an ellipsis; null if the element cuts off nothing. */
 function ellipsisAt(element: Element): number | null {
   const box = element.closest<HTMLElement>('*');
   if (box === null || getComputedStyle(box).textOverflow !== 'ellipsis') return null;

@@ -4,7 +4,7 @@
 import type { Options } from 'react-markdown';
 import { afterwards } from '../base/later.tsx';
 
-/** The words of Markdown without its signs, by paragraph. */
+/** The words of a Markdown text without its markup, one string per paragraph. */
 export function plainParagraphs(text: string): string[] {
   return text
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

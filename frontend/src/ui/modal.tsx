@@ -14,7 +14,7 @@ export interface Props {
   readonly onClose: () => void;
   readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
-  /** Further keys that close the dialog. They are the keys that open it. */
+  /** Further keys that close the dialog. The same keys open it. */
   readonly closedBy?: readonly string[];
   readonly children: ReactNode;
 }

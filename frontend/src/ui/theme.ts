@@ -17,7 +17,7 @@ function stored(): ThemeChoice {
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
-/** Browsers may deny storage to a page in a frame of a file. */
+/** A browser may deny storage to this page if a local file shows the page in a frame. */
 function read(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -26,7 +26,7 @@ function read(name: string): string | null {
   }
 }
 
-/** Without storage, the value is lost when the page is reloaded. `null` forgets it. */
+/** Without storage, the value is lost when the page is reloaded. The value `null` deletes the stored value. */
 function keep(name: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(name);
@@ -113,8 +113,8 @@ export async function addFonts(href: string): Promise<void> {
   await fontsLoaded();
 }
 
-// In a browser's first visit, text and canvases appear in the browser's own fonts, so that the first picture needs less.
-// Later visits get the fonts from the browser's cache before anything appears.
+// In a browser's first visit, text and canvases appear in the browser's own fonts, so that the first picture does not
+// wait for fonts. Later visits get the fonts from the browser's cache before anything appears.
 
 const fontsKey = 'duet.fonts';
 /** Maximum time to wait for a picture before the fonts are loaded, ms. */

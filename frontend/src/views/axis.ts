@@ -21,8 +21,8 @@ export interface TimeTick extends AxisTick {
 type Scale = ScaleLinear<number, number>;
 
 /**
- * Return as many of d3's ticks as possible that are at least `leastPx` apart. The result can have one tick more than
- * `most`.
+ * Return as many of d3's ticks as fit if neighbouring ticks must be at least `leastPx` apart. The result can have one
+ * tick more than `most`.
  */
 export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly number[] {
   const [from, to] = scale.range() as [number, number];

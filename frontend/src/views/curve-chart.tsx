@@ -8,7 +8,7 @@ import { t } from '../base/lang/t.ts';
 import { formatCount, formatFigure } from '../base/units.ts';
 
 const box = { width: 288, height: 210, right: 14, top: 24, bottom: 42 };
-/** Width of a digit, px, and of a digit on the axis of the knob, where many values stand. */
+/** Width of a digit, px: in general, and on the knob's axis, whose smaller digits leave room for many values. */
 const [digit, small] = [7.6, 6.7];
 /** Colours of the arms in order. The shapes of the arms' marks differ as well. */
 const inks = ['var(--work)', 'var(--wait)', 'var(--gain)', 'var(--mechanism)'] as const;
@@ -29,7 +29,7 @@ function CurveMark({ arm, x, y }: MarkProps) {
   return <rect x={x - 3.6} y={y - 3.6} width={7.2} height={7.2} fill={fill} />;
 }
 
-/** The median of untraced runs: a cross, whatever the arm. */
+/** The mark for the median of untraced runs: a cross for every arm. */
 function Median({ arm, x, y }: MarkProps) {
   const d = `M${x - 5},${y - 5}L${x + 5},${y + 5}M${x - 5},${y + 5}L${x + 5},${y - 5}`;
   return <path d={d} stroke={inks[arm % inks.length]} strokeWidth="2" />;
@@ -233,7 +233,7 @@ export function CurveChart(props: Props) {
  * The values whose labels fit beside each other, in order.
  *
  * @param step distance of two values, px
- * @param first a value that has a label before all others; the last value comes next
+ * @param first a value that always gets a label; the last value is the second to get one
  */
 export function apart(
   values: readonly number[],

@@ -93,7 +93,7 @@ interface ChartProps {
   readonly unit: string;
 }
 
-/** What chart and table of one host have in common. */
+/** What the chart and the table of one host have in common. */
 function shared(lesson: Lesson, curve: Curve, host: HostCurve) {
   return {
     over: lesson.params[curve.over]?.title ?? curve.over,

@@ -39,7 +39,7 @@ function load(path: string): Promise<void> {
         found = null;
       },
       (cause: unknown) => {
-        loads.delete(path); // A later call tries again.
+        loads.delete(path); // So a later call loads the view again.
         throw cause;
       },
     );
@@ -98,7 +98,7 @@ export function useView(lesson: NamesView | null): ViewKind | null | undefined {
     if (!wanted) return;
     let shown = true;
     void loadView({ slug, view }).then((came) => {
-      // Any new value renders again, so that a view that came is returned.
+      // Setting any new value renders the component again, which then returns the loaded view.
       if (shown) setMissing(came === null ? view : '');
     });
     return () => {

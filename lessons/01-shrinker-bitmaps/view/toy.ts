@@ -7,15 +7,14 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 import { clearingsOf } from './clearings.ts';
 
-// A walk clears a bit while a task adds an object. Pure.
-// The walk is shrink_slab_memcg() in mm/vmscan.c: do_shrink_slab(), clear_bit(), a barrier, do_shrink_slab() again.
-// The task runs list_lru_add() in mm/list_lru.c: list_add_tail() under the list's lock, a barrier, set_bit().
-// The barriers are smp_mb__after_atomic() in the walk and smp_mb__before_atomic() in set_shrinker_bit().
-// This model is a state machine over the order in which memory sees the five steps.
-// Without a barrier, a store can wait in its CPU's store buffer and become visible only after the next step.
-// So the clear can become visible after the second check has read the list, and the object after its bit.
-// The first check decides whether the walk clears the bit, so no step of the walk comes before the first check.
-// The walk's own set never comes before its clear, because both write the same word.
+// A walk clears a bit while a task adds an object. Pure. The walk is shrink_slab_memcg() in mm/vmscan.c:
+// do_shrink_slab(), clear_bit(), a barrier, do_shrink_slab() again. The task runs list_lru_add() in mm/list_lru.c:
+// list_add_tail() under the list's lock, a barrier, set_bit(). The barriers are smp_mb__after_atomic() in the walk and
+// smp_mb__before_atomic() in set_shrinker_bit(). This model is a state machine over the order in which memory sees the
+// five steps. Without a barrier, a store can wait in its CPU's store buffer and become visible only after the next
+// step. So the clear can become visible after the second check has read the list, and the object can become visible
+// after its bit. The first check decides whether the walk clears the bit, so no step of the walk comes before the first
+// check. The walk's own set never comes before its clear, because both write the same word.
 
 /** The five steps: the walk has `look`, `clear` and `again`; the task that adds an object has `add` and `set`. */
 export type Op = 'look' | 'clear' | 'again' | 'add' | 'set';

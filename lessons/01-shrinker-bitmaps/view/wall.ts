@@ -187,7 +187,7 @@ interface Reported {
   /** Whether visits have events. If false, only walks have events. */
   readonly visitsReplayed: boolean;
   readonly clearsReplayed: boolean;
-  /** Of each visit: whether it is a second check. */
+  /** For each visit, whether it is a second check. */
   readonly secondChecks: Uint8Array;
 }
 
@@ -348,7 +348,7 @@ export class EventReplay implements Reported {
   /** Row of each point's memcg, to save look-ups in the replay. */
   rows = new Int32Array(0);
   secondChecks = new Uint8Array(0);
-  /** Whether second checks and clears are inferred from visits, because no event tells them. */
+  /** Whether second checks and clears are inferred from visits, because no event reports them. */
   inferred = false;
   /** Newest visit of each thread, if second checks are inferred. */
   readonly #newestVisit = new Map<number, number>();
@@ -418,8 +418,8 @@ export class EventReplay implements Reported {
   }
 
   /**
-   * Tell whether a visit is a second check. If its event does not say, it is a second check if the thread's previous
-   * visit was a first check of the same cell that found no object.
+   * Tell whether a visit is a second check. If the event does not say this, the visit counts as a second check if the
+   * thread's previous visit was a first check of the same cell and found no object.
    */
   #isSecond(points: PointTable, i: number): boolean {
     if (!secondUnreported(points, i)) return points.d[i]! > 0;

@@ -64,7 +64,7 @@ function perLane(say: (now: Now) => string): Sentence {
     nowOf(index, frame, lesson)
       .map((now) =>
         now.t > now.lane.watermark && !now.lane.ended
-          ? tr('With the {name} there are no data for this moment yet.', { name: now.name })
+          ? tr('With the {name}, there are no data for this moment yet.', { name: now.name })
           : say(now),
       )
       .filter((words) => words !== '')
@@ -88,7 +88,7 @@ function memcgs({ wall }: Now): number {
 function call(now: Now): string {
   const { n, name, wall } = now;
   if (n[Count.call] === 0)
-    return tr('With the {name} no call of drop_caches has begun yet.', { name });
+    return tr('With the {name}, no call of drop_caches has begun yet.', { name });
   const over = n[Count.ended]! > 0;
   const pass = n[Count.pass]!;
   const whole = memcgs(now) * n[Count.shrinkers]! * pass;
@@ -250,10 +250,13 @@ function touched(now: Now): string {
         });
   const lit =
     all.length === 0
-      ? tr('With the {name} no container has a set bit except its bit for the cgroup filesystem.', {
-          name,
-        })
-      : tr('With the {name} {touched} made a file, which set a bit for {ids}; {fate}.', {
+      ? tr(
+          'With the {name}, no container has a set bit except its bit for the cgroup filesystem.',
+          {
+            name,
+          },
+        )
+      : tr('With the {name}, {touched} made a file, which set a bit for {ids}; {fate}.', {
           name,
           touched: about(
             lane.arm,
@@ -285,14 +288,14 @@ function price(now: Now): string {
   const sets = tr('{ops} so far', { ops: fewCounted(now, 'sets', 'time') });
   if (!wall.replay.readsMap) {
     return tr(
-      'With the {name} bits were set {sets}, including bits that were already set. Nothing depends on these bits: {call} would make its {visits} without them.',
+      'With the {name}, bits were set {sets}, including bits that were already set. Nothing depends on these bits: {call} would make its {visits} without them.',
       { name, sets, visits: visitsOf(now), call: callName(now) },
     );
   }
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   return tr(
-    "With the {name} bits were set {sets}, including bits that were already set. In {call}, {cleared} were cleared, and {again} visits were second checks, in case an object had been added. If a bit were lost, its object's memory would never be reclaimed.{bound}",
+    "With the {name}, bits were set {sets}, including bits that were already set. In {call}, {cleared} were cleared, and {again} visits were second checks, in case an object had been added. If a bit were lost, its object's memory would never be reclaimed.{bound}",
     { name, sets, call: callName(now), cleared: counted(now, 'cleared'), again, bound: bound(now) },
   );
 }

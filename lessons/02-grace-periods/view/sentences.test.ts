@@ -13,10 +13,10 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of these waits begins now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; the grace period began 400 µs ago, and no check for readers has begun.',
+    'On rwsem, 1 of 2 hogs waits for shrinker_rwsem; the longest of these waits begins now. On SRCU, 2 of 3 hogs wait for the same SRCU grace period; the grace period began 400 µs ago, and no check for readers has begun.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period began 1.1 ms ago, the check took 100 µs, and no reader was there; the grace period has been over for 200 µs, but no callback has run.',
+    'On SRCU, all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period began 1.1 ms ago, the check took 100 µs, and no reader was there; the grace period has been over for 200 µs, but no callback has run.',
   );
 });
 
@@ -29,19 +29,19 @@ test('who asks while a grace period is under way waits for the next, and is not 
     grace-period .AAAAAAAAAAA
   `);
   expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
-    'On SRCU 1 of 3 hogs waits for an SRCU grace period; the grace period began 300 µs ago, and no check for readers has begun.',
+    'On SRCU, 1 of 3 hogs waits for an SRCU grace period; the grace period began 300 µs ago, and no check for readers has begun.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period has not begun, because the previous grace period is not over.',
+    'On SRCU, all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period has not begun, because the previous grace period is not over.',
   );
 });
 
 test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
-    'On SRCU one wake-up freed 2 hogs 100 µs ago. The longest sleep that this wake-up ended lasted 1.6 ms; the check took 100 µs of this time, and the rest was delay.',
+    'On SRCU, one wake-up freed 2 hogs 100 µs ago. The longest sleep that this wake-up ended lasted 1.6 ms; the check took 100 µs of this time, and the rest was delay.',
   );
-  expect(say('wakes', 17)).toContain('On SRCU one wake-up freed 2 hogs just now. The longest');
-  expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
+  expect(say('wakes', 17)).toContain('On SRCU, one wake-up freed 2 hogs just now. The longest');
+  expect(say('wakes', 3)).toContain('On SRCU, 2 of 3 hogs wait');
 });
 
 test('wakes: more who sleep than the largest wake has freed go before it', () => {
@@ -54,19 +54,19 @@ test('wakes: more who sleep than the largest wake has freed go before it', () =>
     callbacks .....W.........
   `);
   expect(rowSentences.wakes(one, frameOver(0, 15, 10), testLesson)).toContain(
-    'On SRCU all 3 hogs wait for',
+    'On SRCU, all 3 hogs wait for',
   );
 });
 
 test('rates are counts so far, not rates', () => {
-  expect(say('rates', 20)).toBe('Up to this moment rwsem has done 5 umounts and SRCU 2.');
-  expect(say('rates', 4)).toBe('Up to this moment rwsem has done 1 umount and SRCU 0.');
+  expect(say('rates', 20)).toBe('Up to this moment, rwsem has done 5 umounts and SRCU 2.');
+  expect(say('rates', 4)).toBe('Up to this moment, rwsem has done 1 umount and SRCU 0.');
 });
 
 test('one operation is taken apart', () => {
   const one = indexOf('rwsem\nstorm-0 RREERRRLL!');
   expect(rowSentences.one_op(one, frameOver(0, 10, 10), testLesson)).toBe(
-    'On rwsem this umount took 1 ms: 600 µs it runs, 200 µs it waits for shrinker_rwsem and 200 µs it waits for an expedited RCU grace period (not the lesson).',
+    'On rwsem, this umount took 1 ms: 600 µs it runs, 200 µs it waits for shrinker_rwsem and 200 µs it waits for an expedited RCU grace period (not the lesson).',
   );
 });
 
@@ -74,7 +74,7 @@ test('an operation that is off the stage does not stand for the one on it', () =
   const one = indexOf('rwsem\nstorm-0 RRRR!RRRRRR');
   const from = (start: number) => rowSentences.one_op(one, frameOver(start, 12, 7), testLesson);
   expect(from(3)).toContain('this umount took 500 µs');
-  expect(from(6)).toBe('On rwsem no umount of this window has begun yet.');
+  expect(from(6)).toBe('On rwsem, no umount of this window has begun yet.');
 });
 
 test('the wake that ended most sleep is named, not the last one', () => {
@@ -98,7 +98,7 @@ test('the first to ask waits for no grace period before', () => {
     grace-period ........
   `);
   expect(rowSentences.waits(one, frameOver(0, 8, 4), testLesson)).toBe(
-    'On SRCU the one hog waits for an SRCU grace period; the grace period has not begun yet.',
+    'On SRCU, the one hog waits for an SRCU grace period; the grace period has not begun yet.',
   );
 });
 
@@ -117,17 +117,17 @@ test('a reader is named with those who wait for it', () => {
     grace-period .AACXXXX..
   `);
   expect(rowSentences.reader(read, frameOver(0, 10, 5), testLesson)).toBe(
-    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found this reader and tries again.',
+    'On SRCU, a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found this reader and tries again.',
   );
   expect(rowSentences.reader(read, frameOver(0, 10, 9), testLesson)).toBe(
-    'On SRCU no reader walks the shrinkers now.',
+    'On SRCU, no reader walks the shrinkers now.',
   );
 });
 
 test('a moment that is not known yet is not called idle', () => {
   const live = indexOf('srcu\nstorm-0 RRRR', true);
   expect(rowSentences.waits(live, frameOver(0, 20, 9), testLesson)).toBe(
-    'On SRCU there are no data for this moment yet.',
+    'On SRCU, there are no data for this moment yet.',
   );
 });
 
@@ -141,7 +141,7 @@ test('where events were lost no ratio is given', () => {
   const index = () => indexRun(store.shown()!, testLesson);
   const rates = () => rowSentences.rates(index(), frameOver(0, 60, 60), testLesson);
   expect(rates()).toBe(
-    'Up to this moment rwsem has done 30 umounts and SRCU 10: for each 100 on rwsem, 33 on SRCU.',
+    'Up to this moment, rwsem has done 30 umounts and SRCU 10: for each 100 on rwsem, 33 on SRCU.',
   );
   expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)!.choice).toBe(1);
   store.dispatch({
@@ -154,7 +154,7 @@ test('where events were lost no ratio is given', () => {
     where: 'ring buffer',
   });
   expect(rates()).toBe(
-    'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is given.',
+    'Up to this moment, rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is given.',
   );
   expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });

@@ -113,8 +113,8 @@ function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | 
   return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
 }
 
-// Finds the wake-up in a window that ended the most sleep.
-// A wake-up is one run of the callbacks, which creates a link to each hog that it wakes.
+// Finds the wake-up that ended the most sleep in a window. A wake-up is one run of the callbacks, which creates a link
+// to each hog that it wakes.
 
 export interface Wake {
   readonly t: Nanos;
@@ -202,15 +202,15 @@ export const rowSentences = {
   reader: some(readers),
 } as const satisfies Readonly<Record<string, Say>>;
 
-/** Write "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
+/** Write "On SRCU, 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
-  if (t > lane.watermark) return tr('On {name} there are no data for this moment yet.', { name });
+  if (t > lane.watermark) return tr('On {name}, there are no data for this moment yet.', { name });
   const states = statesAt(lane, t);
   const groups = waitingAt(index, states);
   const [largest, ...others] = groups;
   if (largest === undefined)
-    return tr('On {name} {index}.', { name, index: whatElse(index, lane, states, titles.thread) });
+    return tr('On {name}, {index}.', { name, index: whatElse(index, lane, states, titles.thread) });
   const kind = index.kinds[largest[0]!.kind]!;
   const count = waitersOf(
     index,
@@ -218,7 +218,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
     largest,
     ofThreads(largest.length, states.length, titles.thread),
   );
-  const who = tr('On {name} {count} {kind}', { name, count, kind: verbFor(kind, largest.length) });
+  const who = tr('On {name}, {count} {kind}', { name, count, kind: verbFor(kind, largest.length) });
   const also = others.map((group) => {
     const { title } = index.kinds[group[0]!.kind]!;
     return tr(', and {index} {replace}', {
@@ -409,7 +409,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
             arm: lengthOf(markOf(lane.arm, check)),
           });
     const end = waited === '' ? '' : '.';
-    return tr('On {titles} one wake-up freed {freed} {ago}.{waited}{checked}{end}', {
+    return tr('On {titles}, one wake-up freed {freed} {ago}.{waited}{checked}{end}', {
       titles: armTitle(titles, lane),
       freed,
       ago,
@@ -482,7 +482,7 @@ function readers(
   const rest =
     without.length === 0
       ? []
-      : [tr('On {without} no reader walks the shrinkers now.', { without: list(without) })];
+      : [tr('On {without}, no reader walks the shrinkers now.', { without: list(without) })];
   const failed = lanes.map((lane) => failures(index, lane, frame, titles));
   const words = [...said.map((s) => s.words), ...rest, ...failed];
   return words.filter((one) => one !== '').join(' ');
@@ -527,5 +527,5 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
           waiting: waiting === 1 ? tr('waits') : tr('wait'),
         });
   const again = recheck ? tr(', and the check has found this reader and tries again') : '';
-  return capital(tr('on {name} {since}; {effect}{again}.', { name, since, effect, again }));
+  return capital(tr('on {name}, {since}; {effect}{again}.', { name, since, effect, again }));
 }

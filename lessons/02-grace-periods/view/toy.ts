@@ -8,8 +8,8 @@ import { spansIn } from '@page/derive/query.ts';
 import type { Layer, RunIndex } from '@page/derive/types.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 
-// An umount removes its shrinker while a reader walks the list.
-// This model finds which task waits on each kernel, and how long. Pure. All times are in ns.
+// An umount removes its shrinker while a reader walks the list. This model finds which task waits on each kernel, and
+// for how long. Pure. All times are in ns.
 //
 // On rwsem, the reader acquires shrinker_rwsem with a trylock (shrink_slab() in mm/vmscan.c).
 // The reader on rwsem stops after the current shrinker once a task wants to write.
@@ -186,7 +186,7 @@ function srcuWords(race: Race, fate: Fate): string {
   const more = waitOf(fate) - ticks;
   const reader =
     more > 0
-      ? tr('it waits {more} more for the reader, because checks become rare', {
+      ? tr('the wait for the reader adds {more}, because checks become rare', {
           more: formatNs(more),
         })
       : tr('no check finds the reader');
@@ -239,14 +239,14 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
     return {
       face: 'hazard',
       words: tr(
-        'On rwsem the reader finds the lock taken and gives up: nothing is freed, and no task waits. On SRCU the reader simply walks on.',
+        'On rwsem, the reader finds the lock taken and gives up: nothing is freed, and no task waits. On SRCU, the reader simply continues its walk.',
       ),
     };
   if (more)
     return {
       face: 'wait',
       words: tr(
-        'On SRCU the reader is inside at the first check, and the gaps between checks grow: the umount waits {grace} for a reader that left {to} before the wake-up.',
+        'On SRCU, the reader is inside at the first check, and the gaps between checks grow: the umount waits {grace} for a reader that left {to} before the wake-up.',
         { grace: formatNs(waitOf(grace)), to: formatNs(grace.to - race.reader.to) },
       ),
     };
@@ -272,7 +272,7 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
           : from >= race.umount
             ? tr('comes while the umount holds the lock')
             : tr('inside when the umount begins');
-  const wait = tr('on SRCU the umount waits {grace}', { grace: formatNs(waitOf(grace)) });
+  const wait = tr('on SRCU, the umount waits {grace}', { grace: formatNs(waitOf(grace)) });
   return {
     reader: `${place}; ${wait}`,
     end: tr('the reader is inside for {to}; {wait}', { to: formatNs(to - from), wait }),

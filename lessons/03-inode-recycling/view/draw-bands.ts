@@ -387,7 +387,8 @@ function lengthWords(shape: Shape): string {
   return `${formatPlaces((shape.mark.t1 - shape.mark.t0) / 1e6, 1)} ms`;
 }
 
-// The ticks of a lane. Grace periods end at ticks, because a CPU reports at a tick that its readers have left.
+// The ticks of a lane. Grace periods end at ticks, because each CPU waits for a tick before it reports that its readers
+// have left.
 
 const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 

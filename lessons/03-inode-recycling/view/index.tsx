@@ -118,7 +118,7 @@ export const view: ViewKind = {
       evidence: 'counted',
       Body: SweepPanel,
     },
-    scale: curvePanel('scale', t('Files a second, by the number of removing processes')),
+    scale: curvePanel('scale', t('Files a second, by the number of processes that remove files')),
   },
   Swatch,
 };

@@ -163,8 +163,8 @@ test('a kernel without the knob for the backlog keeps its limit', () => {
   const drawing = { ...drawingAt(58), index: { ...lanes, params: { backlog: 4 } } };
   expect(layoutOf(drawing, 34, 13).lanes.map(({ limit }) => limit)).toEqual([1024, 256]);
   const said = sentences['dam']!(drawing.index, drawing.frame, inodeLesson);
-  expect(said).toContain('On stock 1 of at most 1,024 inodes');
-  expect(said).toContain('On stock 7.3 1 of at most 256 inodes');
+  expect(said).toContain('On stock, 1 of at most 1,024 inodes');
+  expect(said).toContain('On stock 7.3, 1 of at most 256 inodes');
 });
 
 test('figures of the queue that stand still are of one moment, what the worker has taken among them', () => {

@@ -117,7 +117,7 @@ export function SweepPanel({ lesson, data }: PanelProps) {
       <SweepTable lesson={lesson} ours={ours} mails={mails} />
       <p className="small quiet">
         {t(
-          "The solid lines are our untraced runs on the count clock, at 1 ns per instruction. The dashed lines are from Foster's mail of January 2022 and were measured on another machine. Filled dots are the kernel without the wait, and hollow dots are wait at recycle. If you measure with another batch size, the chart gets a new point.",
+          "The solid lines are our untraced runs on the count clock, at 1 ns per instruction. The dashed lines are from Foster's mail of January 2022 and were measured on another machine. Filled dots are the kernel without the wait, and hollow dots are “wait at recycle”. If you measure with another batch size, the chart gets a new point.",
         )}
       </p>
     </div>

@@ -25,9 +25,10 @@ import { type Life, never } from './lives.ts';
 //
 // The model follows fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. A reader that found the inode
 // before the unlink walks under RCU. A grace period ends only when every reader that was inside at its beginning has
-// left. Wait at recycle and call_rcu start a grace period when the inode is queued. Wait in the worker starts a grace
-// period when the worker takes the inode. Stock starts no grace period. cond_synchronize_rcu() waits until the current
-// grace period ends, and then for a complete grace period. All times are in ns.
+// left. The arms *wait at recycle* and *call_rcu* start a grace period when the inode is queued. The arm *wait in the
+// worker* starts a grace period when the worker takes the inode. The arm *stock* starts no grace period.
+// cond_synchronize_rcu() waits until the current grace period ends, and then for a complete grace period. All times are
+// in ns.
 
 export interface Race {
   readonly unlink: number;
@@ -125,7 +126,7 @@ export function callRcu(race: Race): Fate {
 }
 
 // Median times of a run. On stock: from the unlink of an inode to its inactivation, to its reuse, and to the end of its
-// shadow. With wait at recycle: from the unlink to the end of the shadow, and the duration of a wait.
+// shadow. On *wait at recycle*: from the unlink to the end of the shadow, and the duration of a wait.
 
 /** Times that are used if there is no run, ns. */
 const chosen = {
@@ -145,11 +146,11 @@ function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
   const { work, again, asked, whole, shadow } = found;
   const words = [
     t(
-      'on stock it takes {work} from an unlink until the inode is free, {again} until another file uses it, and {shadow} until the end of its shadow',
+      'on stock, it takes {work} from an unlink until the inode is free, {again} until another file uses the inode, and {shadow} until the end of the inode’s shadow',
       { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
     ),
     t(
-      'with wait at recycle it takes {asked} until the end of the shadow, and a wait lasts {whole}',
+      'on “wait at recycle”, it takes {asked} until the end of the shadow, and a wait lasts {whole}',
       {
         asked: formatNs(asked),
         whole: formatNs(whole),
@@ -195,7 +196,7 @@ function laid(found: typeof chosen, from: string | null): Times {
   };
 }
 
-// What the toy says about the outcome on stock and with wait at recycle, which differ most.
+// What the toy says about the outcome on *stock* and on *wait at recycle*, which differ most.
 
 interface Fates {
   readonly stock: Fate;
@@ -219,7 +220,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
       wait === null
         ? ''
         : t(
-            ' With wait at recycle, the create sleeps for {time}, and by then the reader is gone.',
+            ' On “wait at recycle”, the create sleeps for {time}, and by then the reader is gone.',
             {
               time: formatNs(wait.to - wait.from),
             },
@@ -227,7 +228,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'hazard',
       words: t(
-        'On stock the reader looks at the wrong file for {long}, because it found the inode under the old name.{instead}',
+        'On stock, the reader looks at the wrong file for {long}, because it found the inode under the old name.{instead}',
         { long, instead },
       ),
     };
@@ -243,13 +244,13 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'gain',
       words: t(
-        'The shadow is over when the file is created. So with wait at recycle no task waits, and on stock nothing would have gone wrong either.',
+        'The shadow is over when the file is created. So no task waits on “wait at recycle”, and nothing would have gone wrong on stock either.',
       ),
     };
   return {
     face: 'wait',
     words: t(
-      'Nothing goes wrong on stock. With wait at recycle, the create still sleeps for {time}, because the kernel does not know that no reader is left.',
+      'Nothing goes wrong on stock. On “wait at recycle”, the create still sleeps for {time}, because the kernel does not know that no reader is left.',
       { time: formatNs(wait.to - wait.from) },
     ),
   };
@@ -265,8 +266,8 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
         ? t('gone before the next file')
         : t('still there when the next file comes');
   const end = fates.stock.wrong
-    ? t('on stock the reader sees the wrong file')
-    : t('on stock the reader sees no wrong file');
+    ? t('on stock, the reader sees the wrong file')
+    : t('on stock, the reader sees no wrong file');
   const { wait } = fates.recycle;
   const sleeps =
     wait === null
@@ -508,7 +509,7 @@ export const walker: Toy = {
     },
     {
       name: 'nobody',
-      title: t('On the kernel with wait at recycle, let no task wait.'),
+      title: t('On “wait at recycle”, let no task wait.'),
       can: () => t('Yes: the shadow must end before the file is created.'),
     },
     {

@@ -76,8 +76,8 @@ const life: Sentence = (index, frame, lesson) => {
   const ino = row !== null && see.lives.byIno.has(row) ? row : commonest([see.lives]);
   const now = ino === null ? null : lifeAt(see.lives, ino, see.t);
   if (ino === null || now === null)
-    return tr('On {name} no inode has been seen yet.', { name: see.name });
-  return tr('On {name} inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
+    return tr('On {name}, no inode has been seen yet.', { name: see.name });
+  return tr('On {name}, inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
 };
 
 /** Return when a free inode gets its next file, or when a create begins to wait for the inode. */
@@ -185,7 +185,7 @@ const reuses = perLane((see) => {
     });
   }
   if (tally.reused === 0 && tally.gpWaits === 0)
-    return tr('on {name} no inode has been reused yet.', { name });
+    return tr('on {name}, no inode has been reused yet.', { name });
   const costs: string[] = [];
   if (tally.gpWaits > 0)
     costs.push(
@@ -257,7 +257,7 @@ const dam = perLane((see) => {
           time: sinceBegin(spanMark(lane.arm, state), t),
         })
       : '';
-  return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
+  return tr('on {name}, {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
 /** Compare the ages of inodes when they are reused with the durations of their shadows. */
@@ -268,11 +268,11 @@ const ages = perLane(({ lane, lives, name, t }) => {
   if (old.length < 5) {
     const { free } = populationAt(lives, t);
     if (free.length === 0)
-      return tr('on {name} no inode is free yet, and no inode has been reused.', { name });
+      return tr('on {name}, no inode is free yet, and no inode has been reused.', { name });
     const shaded = free.filter((one) => t < one.shadowEnd).length;
     const still = tr('{shaded, plural, =0 {none is} one {# is} other {# are}}', { shaded });
     const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
-    return tr('on {name} {free} are free, and {shaded} still in the shadow.', {
+    return tr('on {name}, {free} are free, and {shaded} still in the shadow.', {
       name,
       free: say('free', free.length, inodes(free.length)),
       shaded: say('in the shadow', shaded, still),
@@ -285,7 +285,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
   const waited =
     tally.gpWaits === 0
       ? tr(' No task waited.')
-      : tr(' So far tasks waited {gpWaits}, for {gpWaitNs} in total.', {
+      : tr(' So far, tasks waited {gpWaits}, for {gpWaitNs} in total.', {
           gpWaits: of('gpWaits', times(tally.gpWaits)),
           gpWaitNs: of('gpWaitNs'),
         });
@@ -302,7 +302,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
   );
 });
 
-/** Count the reuses in which a reader could have seen the wrong file, which the wait prevents. */
+/** Count the reuses in which a reader could have seen the wrong file. The wait prevents such reuses. */
 const buys: Sentence = (index, frame, lesson) => {
   const tallies = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
@@ -392,7 +392,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
 /** Least number of inodes that an answer needs. */
 const least = 50;
 
-/** Answer how many in a hundred reuses on the first arm came inside the shadow. */
+/** Answer how many of a hundred reuses on the first arm came inside the shadow. */
 const earlyShare: Answerer = (index, prediction, lesson) => {
   const lane = laneOf(index, prediction.arms[0]);
   if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
@@ -401,7 +401,7 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   if (reused < least) return null;
   const value = (early / reused) * 100;
   const words = t(
-    '{scope} {early} of {reused} reuses on {name} were inside the shadow, which is {value} in a hundred.',
+    '{scope}, {early} of {reused} reuses on {name} were inside the shadow, which is {value} in a hundred.',
     {
       scope: scopeWords(index),
       early: formatCount(early),
@@ -421,7 +421,7 @@ const throttles: Answerer = (index, prediction, lesson) => {
   const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
   if (queued < least) return null;
   const words = t(
-    '{scope} the unlinking program on {name} had to wait {value, plural, =1 {once} other {# times}} while {queued} inodes were queued.',
+    '{scope}, the unlinking program on {name} had to wait {value, plural, =1 {once} other {# times}} while {queued} inodes were queued.',
     {
       scope: scopeWords(index),
       name: armTitle(lesson, lane),

@@ -301,7 +301,7 @@ function drawThread(
 ): void {
   const on = threadOf(boxes);
   if (on.length === 0 || grid.cell < 3) return;
-  // The line runs between the rows where there is room, so that it does not strike out letters.
+  // Where there is room, the line runs between the rows, so that it does not strike out letters.
   const low = grid.lettered ? (grid.high + grid.pitch) / 2 : grid.high / 2;
   const at = (box: number) => {
     const { x, y } = cellAt(grid, box);

@@ -68,7 +68,9 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
-/** Format the number of looks per freed entry in ended scans, such as "9 looks"; null if nothing was freed. */
+/**
+ * Format the number of looks per freed entry in scans that have ended, such as "9 looks"; null if nothing was freed.
+ */
 export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);

@@ -388,7 +388,7 @@ export function behindBox(
   const places = named.filter((i) => i >= 0).slice(-mostRows);
   return madeOfPoints(lane, lesson, mark, {
     who: t('block {block}', { block: formatCount(block) }),
-    how: places.length > 0 ? '' : t('Up to this moment no event has named this block.'),
+    how: places.length > 0 ? '' : t('Up to this moment, no event has named this block.'),
     places,
     ...(places.includes(made) ? { made } : {}),
   });
@@ -399,14 +399,14 @@ function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number
   const made = madeOfPoints(lane, lesson, mark, {
     who: t('unit {row}', { row: formatCount(mark.row + 1) }),
     how: t(
-      "Up to this moment no event has spent this unit of the budget. The lane's last event is below.",
+      "Up to this moment, no event has spent this unit of the budget. The lane's last event is below.",
     ),
     places: upTo > 0 ? [upTo - 1] : [],
   });
   return { ...made, title: t('part of the budget that is not spent') };
 }
 
-/** Return the indexes of the file's points, among the first `upTo`, that name a block. */
+/** Return the indexes of those points among the file's first `upTo` points that name a block. */
 function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
   const { kind, b, c } = lane.points;
   const kinds = new Set(

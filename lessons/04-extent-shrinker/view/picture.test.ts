@@ -129,7 +129,7 @@ test('a unit of the budget that is not spent says so, in its tip and in its draw
   expect(describe(run, left, extentLesson)).toBe('stock, unit 3 of the budget: not spent so far.');
   expect(behindBox(run, frame, extentLesson, left)).toMatchObject({
     ...{ title: 'part of the budget that is not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
-    how: "Up to this moment no event has spent this unit of the budget. The lane's last event is below.",
+    how: "Up to this moment, no event has spent this unit of the budget. The lane's last event is below.",
   });
   const tip = place(view.artist(extentLesson), layout, at, left)!;
   expect(tip.x).toBeCloseTo(grid.x + 2.5 * unit);

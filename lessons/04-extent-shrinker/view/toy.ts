@@ -46,7 +46,7 @@ export interface File {
 }
 
 export interface Scan {
-  /** Each block with its fate, in the order in which the scan looked at them. */
+  /** The blocks with their fates, in the order in which the scan looked at the blocks. */
   readonly looks: readonly (readonly [block: number, fate: Fate])[];
   readonly after: File;
 }

@@ -44,7 +44,7 @@ test('the first gain: how far it is, and when it came', () => {
     'Scan 2 of stock: so far 5 entries looked at, none freed, with 3 more delayed entries ahead.',
   );
   expect(say('first_gain', stock, frameAfter(10))).toBe(
-    'Scan 3 of stock is the first to free anything, after 8 looks that freed nothing. So far stock has freed 2.',
+    'Scan 3 of stock is the first to free anything, after 8 looks that freed nothing. So far, stock has freed 2.',
   );
 });
 

@@ -157,7 +157,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
   const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
   return t(
-    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks that freed nothing. So far {name} has freed {freed}{back}.{rest}',
+    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks that freed nothing. So far, {name} has freed {freed}{back}.{rest}',
     {
       firstGain: of('first gain', facts.firstGain),
       name,

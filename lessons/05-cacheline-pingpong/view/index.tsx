@@ -203,7 +203,7 @@ export const moments: Readonly<Record<string, Finder>> = {
     if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
     const span = spanOf(scene) || (Number.isFinite(last) ? last : known);
     const place = { ...stepsFrom(0, span), moment: ns(span) };
-    // The first phase never changes, so the step begins to play after it.
+    // The first phase never changes, so playback of the step begins after that phase.
     const disturbed = phasesOf(index)[1];
     return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
   },

@@ -64,7 +64,7 @@ describe('model panel', () => {
       timeout: 60_000,
     });
     const [own, read] =
-      /gives ([\d.]+) times .* own the line, and ([\d.]+) times as many if they read it/
+      /gives ([\d.]+) times .* owns the line, and ([\d.]+) times as many if such a load reads the line/
         .exec(said.textContent ?? '')!
         .slice(1);
     expect(Number(own)).toBeGreaterThan(Number(read));

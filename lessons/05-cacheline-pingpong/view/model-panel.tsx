@@ -557,7 +557,7 @@ function progressWords({ curves }: Prediction): string {
 function ratioWords(found: Sensitivity, { operation }: Lesson): string {
   const mail = mailRates.movedPerS / mailRates.stockPerS;
   return t(
-    'With {cpus} CPUs, the model gives {ratio} times as many {plural} if loads that lead to a compare-and-swap own the line, and {reading} times as many if they read it. The mail measured {mail}.',
+    'With {cpus} CPUs, the model gives {ratio} times as many {plural} if a load that leads to a compare-and-swap owns the line, and {reading} times as many if such a load reads the line. The mail measured {mail}.',
     {
       cpus: found.cpus,
       ratio: formatFigure(found.owning.stated.ratio),

@@ -32,8 +32,8 @@ export interface ModelSettings extends Settings {
   readonly cpus: number;
   readonly seed: number;
   /**
-   * Whether a load that leads to a read-modify-write immediately asks to own the line; see owningLoads(). The mail's
-   * profile supports this rule.
+   * Whether a load asks to own the line, and not only to read it, if a read-modify-write follows; see owningLoads().
+   * The mail's profile supports this rule.
    */
   readonly owning: boolean;
 }

@@ -249,7 +249,7 @@ function titleOf(lesson: Lesson, lane: LaneIndex): string {
   return armTitle(lesson, lane);
 }
 
-// Panel of operations under the lock, by phase, with the reason why the lock stays taken or not.
+// Panel of operations under the lock, by phase, with the reason why the lock stays taken, or why it does not.
 
 export interface PhaseRow {
   readonly phase: string;

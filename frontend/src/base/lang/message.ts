@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The part of ICU messages that the page's texts use: {name}, {name, plural, =0 {…} one {…} other {# …}}, {name, select,
- * yes {…} other {…}}, <tag>…</tag>, and quotes. A complete library is a tenth of the code of an exported site. A test
- * compares both on all texts.
+ * The part of ICU messages that the page's texts use: {name}, {name, plural, =0 {…} one {…} other {# …}}, {name,
+ * select, yes {…} other {…}}, <tag>…</tag>, and quotes. A complete ICU library would be a tenth of the code of an
+ * exported site. A test compares this code with such a library on all texts.
  */
 
 type Node =
@@ -90,7 +90,10 @@ class Parser {
     return { kind: kind as 'plural' | 'select', name, options };
   }
 
-  /** Two quotes are a quote, and signs between quotes are words. Other quotes are apostrophes. */
+  /**
+   * Two quotes in a row mean one quote. Braces, `<`, `>` and `#` between quotes are plain text. Other quotes are
+   * apostrophes.
+   */
   #quoted(plural: boolean): string {
     if (this.#take(/('')/y) !== null) return "'";
     const quoted = this.#take(plural ? /'([{}<>#](?:''|[^'])*)'?/y : /'([{}<>](?:''|[^'])*)'?/y);
@@ -138,7 +141,7 @@ export class Message {
     this.#locale = locale;
   }
 
-  /** The text with its arguments. Values that are no strings or numbers stay parts of their own. */
+  /** The text with its arguments. Values that are neither strings nor numbers remain separate parts. */
   parts(values: Readonly<Record<string, unknown>>): unknown[] {
     const found: unknown[] = [];
     this.#fill(this.#nodes, values, found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Slides with a step's charts, tables and patch, as large as they fit. */
+/** Slides with a step's charts, tables and patch, at the largest size that fits. */
 
 import { Children, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
 import { t } from '../../base/lang/t.ts';

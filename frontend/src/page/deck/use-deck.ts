@@ -140,7 +140,7 @@ export function useDeck(page: LessonModel) {
   const stops = useStops(lesson);
   const at = stopAt(stops, scene.id, place.slide);
   const stop = must(stops[at], 'a stop');
-  // Close the interactive exercise (toy) when the deck leaves its slide.
+  // Close the interactive exercise (toy) when the deck leaves the slide with this exercise.
   const withoutToy = togglePane(place.panes, 'toy', false);
   const show = (to: number) => {
     const next = stops[to];

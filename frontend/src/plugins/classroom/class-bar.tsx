@@ -205,7 +205,7 @@ function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
         classroom?.confused();
         setSaid(true);
       }}
-      title={t('Tells the instructor that you are lost, without your name')}
+      title={t('Tells the instructor, without your name, that you are lost')}
       data-testid="class-lost"
       {...off(said && t('The instructor has been informed, without your name.'))}
     >

@@ -350,7 +350,7 @@ export class Classroom extends Driving {
     this.#membership = new TabMembership(asked);
   }
 
-  /** Start listening to the server; returns a function that stops listening. */
+  /** Start listening to the server, and return a function that stops listening. */
   run(): () => void {
     const { news, connection, hello, errors } = this.#store;
     const offs = [
@@ -452,7 +452,8 @@ export class Classroom extends Driving {
   }
 
   #complained(error: ErrorMessage | undefined): void {
-    // This error means that the page sent its position just after observing had ended. The viewer need not see it.
+    // This error means that the page sent its position just after the observation had ended. The viewer need not see
+    // this error.
     if (error?.code === 'unwatched') return this.#store.dismiss(error);
     if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();

@@ -178,7 +178,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
   if (mode === 'play' && !ended) playback.play(direction);
 }
 
-/** Follow the leader; also reports to the class which step this page shows. */
+/** Follow the leader, and report to the class which step this page shows. */
 export function useFollow(page: PageNow): void {
   const { classroom, room, following, open, aside } = useRoom();
   const visit = useVisit();

@@ -113,7 +113,7 @@ export class TabMembership {
     return this.#current;
   }
 
-  /** Use a stored membership; returns null if this browser has never been in that class. */
+  /** Use a stored membership, or return null if this browser has never been in that class. */
   resume(code: string): Membership | null {
     const known = membershipOf(code);
     if (known !== null) this.#current = known;

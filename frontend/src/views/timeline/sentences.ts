@@ -159,7 +159,7 @@ function oneOpOf(
   const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
   const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
   if (p < 0)
-    return tr('On {titles} no {name} has started yet.', {
+    return tr('On {titles}, no {name} has started yet.', {
       titles: armTitle(titles, lane),
       name: titles.operation.name,
     });
@@ -167,7 +167,7 @@ function oneOpOf(
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
   // The last operation ended before the window, so the window has no operation to describe.
   if (b <= from)
-    return tr('On {titles} no {name} of this window has begun yet.', {
+    return tr('On {titles}, no {name} of this window has begun yet.', {
       titles: armTitle(titles, lane),
       name: titles.operation.name,
     });
@@ -180,7 +180,7 @@ function oneOpOf(
       const part = figure('mark', lane.arm, `time ${facts.name}`, ns, formatNs(ns), mark);
       return tr('{part} it {facts}{dismissed}', { part, facts: verbFor(facts, 1), dismissed });
     });
-  const took = tr('On {titles} this {name} {t} {mark}', {
+  const took = tr('On {titles}, this {name} {t} {mark}', {
     titles: armTitle(titles, lane),
     name: titles.operation.name,
     t: t >= b ? tr('took') : tr('takes'),
@@ -206,14 +206,14 @@ export const rates: Say = some((_index, lanes, frame, titles) => {
   const unproven = lanes.filter((lane) => lostIn(lane, 0, until(lane)));
   if (unproven.length > 0) {
     const names = list(unproven.map((lane) => armTitle(titles, lane)));
-    return tr('Up to this moment {parts}. Events of {names} were lost, so no ratio is given.', {
+    return tr('Up to this moment, {parts}. Events of {names} were lost, so no ratio is given.', {
       parts: list(parts),
       names,
     });
   }
   const [first, ...others] = counts;
   if (first === undefined || first.ops < 20 || others.length === 0) {
-    return tr('Up to this moment {parts}.', { parts: list(parts) });
+    return tr('Up to this moment, {parts}.', { parts: list(parts) });
   }
   const shares = others.map((o) => {
     const share = (o.ops / first.ops) * 100;
@@ -223,7 +223,7 @@ export const rates: Say = some((_index, lanes, frame, titles) => {
       name: o.name,
     });
   });
-  return tr('Up to this moment {parts}: for each 100 on {name}, {shares}.', {
+  return tr('Up to this moment, {parts}: for each 100 on {name}, {shares}.', {
     parts: list(parts),
     name: first.name,
     shares: list(shares),
@@ -237,9 +237,9 @@ const now: Say = (index, frame, titles) =>
       const t = laneTime(frame.offset, lane.arm, frame.moment);
       const name = armTitle(titles, lane);
       if (t > lane.watermark && !lane.ended)
-        return tr('On {name} there are no data for this moment yet.', { name });
+        return tr('On {name}, there are no data for this moment yet.', { name });
       const states = statesAt(lane, t);
-      return tr('On {name} {index}.', { name, index: doing(index, lane, states, titles.thread) });
+      return tr('On {name}, {index}.', { name, index: doing(index, lane, states, titles.thread) });
     })
     .join(' ');
 
@@ -274,13 +274,13 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
   const ops = opsIn(lane, a, b);
   const done = figure('window', lane.arm, 'ops', ops, plural(ops, op, many));
   if (wait === undefined)
-    return tr('On {name} no {thread} waits in this window of {done}.', {
+    return tr('On {name}, no {thread} waits in this window of {done}.', {
       name,
       thread: titles.thread,
       done,
     });
   const { facts } = wait;
-  const title = tr('On {name} “{facts}”', { name, facts: shortTitle(facts) });
+  const title = tr('On {name}, “{facts}”', { name, facts: shortTitle(facts) });
   const time = (what: string, value: number) =>
     figure('window', lane.arm, `${what} ${facts.name}`, value, formatNs(value));
   const whole = tr('{ns} in this window', { ns: time('time', wait.ns) });
@@ -299,7 +299,7 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
 const dominant: Say = perLane((index, lane, a, b, titles) => {
   const [most] = tallyKinds(index, lane, 'function', a, b);
   const name = armTitle(titles, lane);
-  if (most === undefined) return tr('On {name} no traced function runs in this window.', { name });
+  if (most === undefined) return tr('On {name}, no traced function runs in this window.', { name });
   const say = sayer('window', lane, most.facts.name);
   const calls = say(
     'calls',
@@ -309,7 +309,7 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   const time = say('time', most.ns, formatNs(most.ns));
   const longest = say('longest', most.longest, formatNs(most.longest));
   return tr(
-    'On {name} most traced time of this window goes to “{facts}”: {time} in {calls}{n, plural, one {} other {, of which the longest took {longest}}}.',
+    'On {name}, most of the traced time in this window goes to “{facts}”: {time} in {calls}{n, plural, one {} other {, of which the longest took {longest}}}.',
     { name, facts: shortTitle(most.facts), time, calls, n: most.n, longest },
   );
 });
@@ -325,7 +325,7 @@ const phases: Say = perLane((index, lane, a, b, titles) => {
     });
   return parts.length === 0
     ? ''
-    : tr('On {titles} this window has {parts}.', {
+    : tr('On {titles}, this window has {parts}.', {
         titles: armTitle(titles, lane),
         parts: list(parts),
       });
@@ -347,8 +347,8 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
       const lost = lostIn(lane, 0, t) ? tr(' Events were lost, so these are lower bounds.') : '';
       const name = armTitle(titles, lane);
       if (counts.length === 0)
-        return tr('On {name} no point has been seen yet.{lost}', { name, lost });
-      return tr('Up to this moment {name} has {counts}.{lost}', {
+        return tr('On {name}, no point has been seen yet.{lost}', { name, lost });
+      return tr('Up to this moment, {name} has {counts}.{lost}', {
         name,
         counts: list(counts),
         lost,
@@ -366,14 +366,14 @@ const links: Say = perLane((_index, lane, a, b, titles) => {
   for (let p = from; p < to; p++) freed.add(lane.links.to[order[p]!]!);
   const name = armTitle(titles, lane);
   const say = sayer('window', lane, 'links');
-  if (to === from) return tr('On {name} this window has no link.', { name });
+  if (to === from) return tr('On {name}, this window has no link.', { name });
   const threads = plural(freed.size, titles.thread, severalOf(titles.thread));
   const many = say(
     'number',
     to - from,
     tr('{to, plural, one {# link} other {# links}}', { to: to - from }),
   );
-  return tr('On {name} {many} of this window {to} {freed}.', {
+  return tr('On {name}, {many} of this window {to} {freed}.', {
     name,
     many,
     to: to - from === 1 ? tr('reaches') : tr('reach'),

@@ -30,7 +30,7 @@ const say = (name: keyof typeof timelineSentences, from = 0, to = 20, moment = 2
 
 test('what the wait costs, per operation and arm, in the window alone', () => {
   expect(say('wait_cost')).toBe(
-    'On Before “waits for the disk” costs 200 µs per read: 600 µs in this window of 3 reads. On After no worker waits in this window of 6 reads.',
+    'On Before, “waits for the disk” costs 200 µs per read: 600 µs in this window of 3 reads. On After, no worker waits in this window of 6 reads.',
   );
   expect(say('wait_cost', 0, 4)).toContain(
     'costs 100 µs per read: 100 µs in this window of 1 read.',
@@ -42,24 +42,24 @@ test('what the wait costs, per operation and arm, in the window alone', () => {
 
 test('the function that takes most time', () => {
   expect(say('functions')).toBe(
-    'On Before most traced time of this window goes to “inside outer”: 500 µs in 2 calls, of which the longest took 300 µs. On After most traced time of this window goes to “inside outer”: 400 µs in 4 calls, of which the longest took 100 µs.',
+    'On Before, most of the traced time in this window goes to “inside outer”: 500 µs in 2 calls, of which the longest took 300 µs. On After, most of the traced time in this window goes to “inside outer”: 400 µs in 4 calls, of which the longest took 100 µs.',
   );
 });
 
 test('points, phases, links, states, now', () => {
   expect(say('points')).toBe(
-    'Up to this moment Before has 3 × a hit and 1 × a miss. On After no point has been seen yet.',
+    'Up to this moment, Before has 3 × a hit and 1 × a miss. On After, no point has been seen yet.',
   );
   expect(say('points', 0, 20, 4)).toContain('Before has 2 × a hit.');
-  expect(say('phases')).toBe('On Before this window has 3 × busy (600 µs).');
+  expect(say('phases')).toBe('On Before, this window has 3 × busy (600 µs).');
   expect(say('links')).toBe(
-    'On Before 1 link of this window reaches 1 worker. On After this window has no link.',
+    'On Before, 1 link of this window reaches 1 worker. On After, this window has no link.',
   );
   expect(say('states')).toContain(
     'Before: shares of the time of 1 worker in this window: 50 % running',
   );
   expect(say('now', 0, 20, 11)).toBe(
-    'On Before the one worker waits for the disk. On After the one worker runs.',
+    'On Before, the one worker waits for the disk. On After, the one worker runs.',
   );
 });
 

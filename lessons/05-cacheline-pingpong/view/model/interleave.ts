@@ -163,7 +163,7 @@ class TimedRun {
     }
   }
 
-  /** Run until one stream, or until all streams, are used up. */
+  /** Run until one stream is used up, or until all streams are. */
   toEnd(until: Until): { length: number; endNs: number } {
     const { clock, states, streams, next, phase, over, busy, order, since, place } = this;
     const { hitNs } = this.settings.latencies;

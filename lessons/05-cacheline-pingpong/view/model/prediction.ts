@@ -230,7 +230,7 @@ export interface PredictionRequest {
   readonly settings: Settings;
   readonly cpus?: readonly number[];
   readonly runs?: Runs;
-  /** Whether loads that lead to a read-modify-write immediately ask to own the line (owningLoads). */
+  /** Whether loads ask to own the line, and not only to read it, if a read-modify-write follows (owningLoads). */
   readonly owning?: boolean;
   /**
    * Number of CPUs for the profile, for the ratio of the last to the first arm, and for the halved and doubled numbers.

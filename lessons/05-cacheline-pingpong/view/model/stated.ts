@@ -38,7 +38,7 @@ export const mailRates = {
   source: stated.mail.source,
 };
 
-/** Reason why a load that leads to a read-modify-write immediately owns its line. */
+/** Reason why a load immediately owns its line if a read-modify-write follows. */
 export const owningLoad = stated.loads;
 
 export const leftOut: readonly string[] = stated.left_out;

@@ -50,7 +50,7 @@ export type Applied =
   /** Why the diff does not apply, as a sentence for the viewer. */
   | { readonly fits: false; readonly why: string };
 
-/** Apply a diff; returns only the texts that it changes. */
+/** Apply a diff, and return only the texts that it changes. */
 export function applyDiff(files: readonly File[], diff: string): Applied {
   const texts = new Map<string, string>();
   let sections: ReturnType<typeof parsePatch>;

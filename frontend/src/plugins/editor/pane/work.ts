@@ -360,7 +360,7 @@ function taken(work: Work, incoming: Incoming | null): string {
   return [whence, had && own, t('Nothing runs until you start a run.')].filter(Boolean).join(' ');
 }
 
-/** Re-render on each change; returns the version number. */
+/** Re-render on each change, and return the version number. */
 export function useVersion(work: Work): number {
   return useSyncExternalStore(work.subscribe, () => work.version);
 }
