@@ -154,7 +154,7 @@ def test_requests_are_divided_at_the_first_picture() -> None:
 
 
 def test_a_folder_that_is_no_site(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is no exported site, because it has no .* index.html"):
+    with pytest.raises(InputError, match=r"is not an exported site, because .* index.html"):
         readers.bench(tmp_path, 1, 1, 1.0, False, True, js=False)
 
 

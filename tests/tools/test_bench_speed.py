@@ -96,7 +96,7 @@ def of(name: str, *results: Result) -> StageResult:
     return made
 
 
-# The instrument.
+# Pairs.
 
 
 def test_both_sides_run_in_turns_and_the_ratio_is_the_median_of_the_pairs() -> None:
@@ -118,7 +118,8 @@ def test_a_ratio_may_be_of_wall_time() -> None:
 def test_sides_that_differ_are_no_comparison() -> None:
     log: list[str] = []
     ours, peer = side("ours", [1] * 4, {"a": 1}, log), side("a loop", [1] * 4, {"a": 2}, log)
-    with pytest.raises(DifferentResultsError, match=r"ours gave \{'a': 1\}, but a loop \{'a': 2\}"):
+    differ = r"ours gave \{'a': 1\}, but a loop gave \{'a': 2\}"
+    with pytest.raises(DifferentResultsError, match=differ):
         compare(BENCH, "s", "c", ours, peer, work=1, unit="events")
     assert log == ["ours", "a loop"]
 

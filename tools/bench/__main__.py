@@ -163,7 +163,7 @@ def classroom(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Let all students of a class press run live, and measure how the server serves them."""
+    """Let all students of a class press "run live", and measure how the server serves them."""
     from tools.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)

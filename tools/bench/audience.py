@@ -3,9 +3,9 @@
 
 `python -m tools.bench.audience ADDRESS LESSON RUN FIRST VIEWERS TABLES` prints a line when all
 viewers are connected; FIRST is the number of the first viewer, and a frame has TABLES batches. For
-each line `MESSAGES` on stdin it waits until every viewer has received so many batches since the
-last line. It then prints as JSON how many bytes they had, and a histogram of the times from a
-frame's first batch until a viewer has the whole frame.
+each line `MESSAGES` on stdin, it waits until every viewer has received this number of messages
+since the last line. It then prints, as JSON, how many bytes each viewer received, and a histogram
+of the times from a frame's first batch until a viewer has the whole frame.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Received(Seen):
 
 
 class Counter(Watcher):
-    """A viewer that counts its batches. It seems to come from an address of its own."""
+    """A viewer that counts its batches. To the server, it has an address of its own."""
 
     def __init__(self, host: str, opening: bytes, seen: Received, number: int) -> None:
         super().__init__(host, opening, seen, browser=f"10.0.{number >> 8}.{number & 255}")
@@ -58,7 +58,7 @@ class Counter(Watcher):
 async def audience(
     address: str, lesson: str, run: str, first: int, viewers: int, tables: int
 ) -> None:
-    """Connect all viewers, and answer lines on stdin until it ends.
+    """Connect all viewers, and answer lines on stdin until stdin ends.
 
     Raises:
         InfraError: a viewer did not receive everything within ALL_S.

@@ -10,7 +10,7 @@ READ_BYTES = 1 << 20
 
 
 class Getting:
-    """One connection. Use as `async with`."""
+    """One connection. Use with `async with`."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Viewers in `bench link`. Each viewer fetches all segments of a recording, four at a time.
 
-`python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints, as JSON, two times for each
-viewer: when the first segment and when the last segment had arrived, in s since the viewer's
+`python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints, as JSON, two numbers for
+each viewer: when the first segment and when the last segment had arrived, in s since the viewer's
 arrival. PATHS is a JSON list.
 """
 

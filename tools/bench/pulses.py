@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The two servers of the speed stage `fanout`. Each sends frames of a recording on request.
 
-`python -m tools.bench.pulses SERVER SLUG RUN` prints the server's address as JSON, and `plain`
-the number of batches of a frame. For each line
-`FRAMES FPS` on stdin it publishes these frames, and prints the number and the bytes of the
-published messages. SERVER is `duet`, the real server without guests, or `plain`: the messages of
-the run RUN, encoded by the same code, sent by `websockets.asyncio.server.broadcast`.
+`python -m tools.bench.pulses SERVER SLUG RUN` prints the server's address as JSON. The server
+`plain` also prints the number of batches of a frame. For each line `FRAMES FPS` on stdin, the
+server publishes this number of frames, and prints the number and the bytes of the published
+messages. SERVER is `duet`, the real server without guests, or `plain`: the messages of the run RUN,
+encoded by the same code, sent by `websockets.asyncio.server.broadcast`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Publisher:
         return {"messages": self._messages - before[0], "bytes": self._bytes - before[1]}
 
     async def obey(self) -> None:
-        """Publish what lines on stdin say, until it ends."""
+        """Publish the frames that lines on stdin request, until stdin ends."""
         while line := await asyncio.to_thread(sys.stdin.readline):
             frames, fps = line.split()
             print(json.dumps(await self.publish(int(frames), float(fps))), flush=True)
@@ -94,7 +94,7 @@ class PulsedRun(FramesRun):
 
 
 class PulsedStage(FramesStage):
-    """A stage whose run obeys stdin."""
+    """A stage whose run publishes the frames that stdin requests."""
 
     def prepare(self, spec: RunSpec, hub: Hub) -> FramesRun:
         run = PulsedRun(self._tables, self._of, self._fps, spec, hub)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench readers`: a conference reads an exported site that a real nginx serves.
+"""`bench readers`: the readers of a conference open an exported site, which a real nginx serves.
 
-Chromium opens the site once. The log of nginx then tells which files the page requests before and
+Chromium opens the site once. The log of nginx then shows which files the page requests before and
 after its first picture, and each simulated reader requests these files. Chromium also opens the
 site through slow networks, again from its cache, and offline. Everything is HTTP/1.1 without TLS.
 """
@@ -75,16 +75,16 @@ async def measure(
     Args:
         turns: how often each reader turns a knob.
         seconds: the time in which all readers arrive.
-        static: nginx sends files that were compressed before (gzip_static).
-        workers: the readers' browsers allow service workers.
+        static: whether nginx sends files that were compressed in advance (gzip_static).
+        workers: whether the readers' browsers allow service workers.
 
     Raises:
-        InputError: the folder is no exported site.
+        InputError: the folder is not an exported site.
         InfraError: nginx or Chromium is not installed, or failed.
     """
     if not (folder / "index.html").is_file():
         raise InputError(
-            f"{folder} is no exported site, because it has no file index.html.",
+            f"{folder} is not an exported site, because it has no file index.html.",
             remedy="Write one: ./duet export LESSON --to site DIR.",
         )
     allow_files()
@@ -155,7 +155,7 @@ server {{
 
 
 def copy_site(folder: Path, to: Path, static: bool) -> Path:
-    """Copy a site for nginx, with a compressed copy of each text for gzip_static if `static`."""
+    """Copy a site for nginx, with compressed texts for gzip_static if `static` is set."""
     shutil.copytree(folder, to)
     for path in sorted(to.rglob("*")) if static else ():
         if path.suffix in PACKED:
@@ -357,7 +357,7 @@ class Tab:
         self._reading.cancel()
 
     async def open(self, url: str) -> Picture | None:
-        """Open a URL as a person types it, and wait until the page loads no more.
+        """Open a URL as if a person had typed it, and wait until the page has finished loading.
 
         Returns:
             None: the page is not available, or drew no picture within PICTURE_S.
@@ -394,13 +394,13 @@ class Tab:
         return None
 
     async def _picture(self) -> Picture | None:
-        """Wait until nothing loads, and the page has a picture or failed to load."""
+        """Wait until loading has ended, and the page has a picture or has failed to load."""
         while True:
             await asyncio.sleep(LOOK_S)
             if time.monotonic() - self._active < QUIET_S:
                 continue
             state = await self.evaluate(STATE)
-            # Before a new document is there, the old document answers.
+            # Until the new document exists, the old document answers.
             if state is None or state["origin"] == self._origin or state["storing"]:
                 continue
             if state["failed"] or state["picture"] is not None:
@@ -538,7 +538,7 @@ class Asked:
     """A request of each reader.
 
     Args:
-        known: ETag of the file that the reader has, and asks whether it has changed; "" for none.
+        known: ETag with which the reader asks whether the file has changed; "" for no ETag.
     """
 
     path: str
@@ -551,8 +551,8 @@ class Plan:
 
     Args:
         first: requests before the first picture. The document is the first of them.
-        rest: requests after it.
-        runs: paths of all runs. A turn of a knob needs one.
+        rest: requests after the first picture.
+        runs: paths of all runs. Each turn of a knob needs one of these runs.
     """
 
     first: Sequence[Asked]
@@ -575,7 +575,7 @@ class Crowd:
     """What the readers found.
 
     Args:
-        first_s: for each reader, the time until the files of its first picture were there.
+        first_s: for each reader, the time until the files of its first picture had arrived.
         fetched: number of turns for which a reader fetched a run.
         errors: why readers gave up.
     """
@@ -604,9 +604,9 @@ async def read_all(port: int, plan: Plan, readers: int, turns: int, seconds: flo
 
 
 async def read(port: int, plan: Plan, turns: int, chance: random.Random, crowd: Crowd) -> None:
-    """Run one reader: open the page, then turn a knob. Each turn needs a run at random.
+    """Run one reader: open the page, then turn a knob. Each turn needs a random run.
 
-    A reader that has all runs, for example because a service worker stored the site, needs none.
+    A reader that has all runs, for example because a service worker stored the site, fetches none.
 
     Raises:
         ExceptionGroup: of OSError, EOFError or ValueError: an answer is wrong or missing.
@@ -677,7 +677,7 @@ class Reader:
         """Fetch a file, and discard its content.
 
         Raises:
-            ValueError: the answer is none that was expected.
+            ValueError: the answer has an unexpected status.
         """
         known = f"If-None-Match: {one.known}\r\n" if one.known else ""
         host = f"Host: 127.0.0.1:{self._port}\r\n"
@@ -703,7 +703,7 @@ class Reader:
 
 
 def text_of(result: ReadersResult) -> str:
-    """Format a table of what Chromium saw, after the readers."""
+    """Format the readers' figures, then a table of what Chromium measured."""
     how = "gzip_static" if result.gzip_static else "gzip"
     lines = [
         f"{result.readers} readers of {result.folder} arrived in {result.arrived_s:g} s and turned "

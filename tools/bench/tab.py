@@ -49,7 +49,7 @@ class PageTab(Tab):
         return await self._call(method, self._page, **params)
 
     async def visit(self, url: str) -> None:
-        """Leave the current page, and begin to load another one."""
+        """Leave the current page, and begin to load another page."""
         await self.call("Page.navigate", url=BLANK)
         await self.call("Page.navigate", url=url)
 
@@ -65,7 +65,7 @@ class PageTab(Tab):
                 return value
             await asyncio.sleep(LOOK_S)
         raise InfraError(
-            f"the page did not get ready within {limit_s:.0f} s.",
+            f"the page did not become ready within {limit_s:.0f} s.",
             remedy="Open the page in a browser and check what it shows.",
             detail=expression,
         )

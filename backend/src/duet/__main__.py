@@ -26,8 +26,8 @@ verb = next(iter(sys.argv[1:]), "")
 if verb in PLAYING and "--help" not in sys.argv:
     from duet import confine as confined
 
-    # A separate process forks children. It is a copy of this process, which has the modules by then
-    # and nothing else.
+    # A separate process forks children. It is copied from this process now, while this process
+    # contains the imported modules and no data.
     confined.fork(PLAYING[verb])
 
 from duet.cli import main  # noqa: E402

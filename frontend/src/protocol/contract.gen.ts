@@ -1630,7 +1630,7 @@ export interface ShowGallery {
   shown: boolean;
 }
 /**
- * The instructor shows the members' questions to all members, or hides them.
+ * The instructor shows the members' questions to all members, or hides the questions.
  */
 export interface ShowRaised {
   type: 'class_show_raised';
@@ -2539,7 +2539,7 @@ export interface FailureBody {
   error: Failure;
 }
 /**
- * Recordings for all combinations of some knobs' values, so that knobs turn without guests.
+ * Recordings for all combinations of some knobs' values. Turning these knobs needs no guest.
  *
  * `./duet record LESSON --grid all` records them on the lesson's clock.
  */
@@ -2590,7 +2590,7 @@ export interface GridCurve {
 /**
  * The recording of one cell of a grid, with the numbers of the grid's curves.
  *
- * recorded/grid.json is a list of these.
+ * recorded/grid.json is a list of these objects.
  */
 export interface GridCell {
   name: string;
@@ -2653,7 +2653,7 @@ export interface Health {
   loop: LoopHolds;
 }
 /**
- * A lane of a live run. `pid` is the id of its guest's process. It is null after the process
+ * A lane of a live run. `pid` is the id of the guest's process, and null after that process
  * has ended.
  */
 export interface LaneState {
@@ -3024,7 +3024,7 @@ export interface MeasuredTable {
 /**
  * A number that describes a run, from exactly one of SOURCES.
  *
- * A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
+ * A `line` metric comes from untraced runs. On the wall clock, it is measured; on the count clock,
  * its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
  * counted run, in which only the metrics' probes are enabled. `dwarf` metrics are read from
  * vmlinux. `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
@@ -3177,10 +3177,10 @@ export interface MustShow {
 /**
  * A number of items that each lane must show in the step's window.
  *
- * Items are spans, points, links, operations, or intervals between samples. For a lower bound only
- * visible items count. A span is visible if the complete span is inside the window, or if its part
- * inside covers at least a twentieth of the window. For an upper bound every item that overlaps
- * the window counts.
+ * Items are spans, points, links, operations, or intervals between samples. For a lower bound,
+ * only visible items count. A span is visible if the complete span is inside the window, or if the
+ * part inside covers at least a twentieth of the window. For an upper bound, every item that
+ * overlaps the window counts.
  */
 export interface Sought {
   /**

@@ -152,7 +152,7 @@ def test_options_of_a_single_recording_are_refused(
 def test_again_needs_a_grid(recorder: Recorder, capsys: Printed, words: list[str]) -> None:
     assert run("--again", *words) == 2
     error = capsys.readouterr().err
-    assert "--again goes with --grid." in error and "remedy: Leave it out" in error
+    assert "--again needs --grid." in error and "remedy: Leave --again out" in error
     assert recorder.asked == []
 
 
@@ -163,7 +163,7 @@ def test_a_recording_is_not_called_like_a_cell(
     assert run("--name", name) == 2
     error = capsys.readouterr().err
     assert f"'{name}' is not a valid name for a recording." in error
-    assert "another beginning than grid-, which cells of grids have." in error
+    assert "Only the names of grids' cells may begin with grid-." in error
     assert recorder.asked == []
 
 
@@ -175,7 +175,7 @@ def test_a_recording_may_be_called_grid(folder: Path, recorder: Recorder) -> Non
 @pytest.mark.parametrize(
     ("selection", "said"),
     [
-        ("written=256", "no grid of lesson 04-extent-shrinker turns 'written'."),
+        ("written=256", "no grid of lesson 04-extent-shrinker varies 'written'."),
         ("delayed=7", "the grids of lesson 04-extent-shrinker have no delayed=7."),
         ("everything", "--grid needs `all` or values of knobs, but got 'everything'."),
     ],

@@ -96,7 +96,7 @@ def test_a_lesson_without_grids_has_no_cells(lesson02: LessonFolder) -> None:
         ("wall", {"a": SECONDS | {"params": {"hogs": 0}}},
          "parameter 'hogs' must be from 1 to 9, not 0.", "Leave the parameter out"),
         ("count", {"a": HOGS | {"over": {"vcpus": [1, 2]}}},
-         "the grid a turns vcpus, but no run on the count clock has this value.",
+         "the grid a varies vcpus, but no run on the count clock has this value.",
          "Leave the knob out of `over`."),
     ],
     ids=["same-names", "range", "choices", "params", "overridden"],
@@ -144,9 +144,9 @@ def test_all_is_all(two: LessonFolder) -> None:
 @pytest.mark.parametrize(
     ("selection", "sentence", "remedy"),
     [
-        ("hog=1", "no grid of lesson 02-grace-periods turns 'hog'.",
+        ("hog=1", "no grid of lesson 02-grace-periods varies 'hog'.",
          "Choose from: hogs, exp_holdoff, seconds."),
-        ("vcpus=1", "no grid of lesson 02-grace-periods turns 'vcpus'.", "Choose from: hogs"),
+        ("vcpus=1", "no grid of lesson 02-grace-periods varies 'vcpus'.", "Choose from: hogs"),
         ("hogs=2", "the grids of lesson 02-grace-periods have no hogs=2.",
          "Choose from: 1, 3, 9. Or add the value to `grids:` in lesson.yaml."),
         ("hogs=1..3", "the grids of lesson 02-grace-periods have no hogs=2.", "1, 3, 9"),
@@ -173,7 +173,7 @@ def test_a_lesson_without_a_grid_cannot_be_selected_from(lesson02: LessonFolder)
 def test_knobs_that_no_grid_turns_together_are_refused(two: LessonFolder) -> None:
     with pytest.raises(InputError) as caught:
         chosen_cells(two, "hogs=1,seconds=1")
-    said = "no grid of lesson 02-grace-periods turns hogs and seconds together."
+    said = "no grid of lesson 02-grace-periods varies hogs and seconds together."
     assert caught.value.sentence == said
     assert caught.value.remedy == "Choose knobs of one grid."
 

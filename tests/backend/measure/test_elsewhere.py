@@ -159,7 +159,7 @@ def test_another_kernel_is_refused_even_with_hashes_that_fit(made: Made, tmp_pat
     made = Made(made.plan.folder)
     made.table.table.arms = keys
     with pytest.raises(
-        BadHostResult, match=r"figures for a kernel of .* that is not the one in its pack"
+        BadHostResult, match=r"figures of .* are for a kernel that is not in the file's pack"
     ):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
 

@@ -169,7 +169,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
     fewer.counts.series.pop()
     text, first = usual(one), '"samples":[124.25'
     for old, new, why in (
-        (f'"rwsem":"{USUAL[KERNEL]}",', "", "which kernels it ran"),
+        (f'"rwsem":"{USUAL[KERNEL]}",', "", "which kernels ran"),
         ('"qemu":"7.2.22"', '"qemu":""', "what its host is"),
         (first, '"samples":[1e999', "no usable figures"),
         ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures for other link orders"),

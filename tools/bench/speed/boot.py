@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage `boot`: time from the request for a guest until the lane's first event is decoded.
 
-Three ways to a running workload on the same kernel take turns: a copy of a guest that was parked
-right before its workload, a cold guest with our sealed root, and virtme-ng. In each of them our
-agent runs the workload and streams its events, so the first event is the same.
+Three ways to start a workload on the same kernel are compared, in turns: a copy of a guest that was
+parked right before its workload, a cold guest with our sealed root, and virtme-ng. In each of them
+our agent runs the workload and streams its events, so the first event is the same.
 """
 
 from __future__ import annotations

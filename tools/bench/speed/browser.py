@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real server of recordings and Chromium with its page, for the stages that time the page."""
+"""A real server and a Chromium that shows its page, for the stages that measure the page."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def opened(folder: Path, *words: str, **variables: str) -> AsyncIterator[O
 
 
 def checkout(folder: Path) -> Path:
-    """Make a checkout whose lessons may be changed, and whose other files are this one's."""
+    """Make a checkout with copies of the lessons, and with links to all other files."""
     folder.mkdir()
     for one in repo_root().iterdir():
         if one.name == "lessons":

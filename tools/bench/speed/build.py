@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage `build`: how long a kernel takes, from nothing to one changed file, and a first `duet try`.
+"""Stage `build`: how long kernel builds take, from cold to unchanged, and a first `duet try`.
 
-Builds run over an overlay of the cache: what they write is gone at the end, and the cache's own
-trees and kernels stay as they are. A cold build takes minutes on each side, so it is measured only
-if DUET_BENCH_COLD=1 is set; otherwise the figures of the last time are shown, with their date.
+Builds run over an overlay of the cache: the files that they write are removed at the end, and the
+cache's own trees and kernels do not change. A cold build takes minutes on each side, so it is
+measured only if DUET_BENCH_COLD=1 is set; otherwise the figures of the last measurement are shown,
+with their date.
 """
 
 from __future__ import annotations
@@ -69,17 +70,17 @@ LAST_PHASE = "to measure"
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """The cache with a layer for what is written.
+    """The cache, with a layer that receives all writes.
 
     Args:
-        folder: of the layer.
+        folder: the folder of that layer.
     """
 
     cache: Path
     folder: Path
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """Return the command that runs `words` over the overlay, which ends with the command."""
+        """Return the command that mounts the overlay in a new namespace and runs `words` there."""
         for name in ("upper", "work"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         layers = f"lowerdir={self.cache},upperdir={self.folder}/upper,workdir={self.folder}/work"
@@ -124,7 +125,7 @@ class Overlay:
         return Turn(*turn)
 
     def why_not(self) -> str:
-        """Return why there can be no overlay, as a sentence, or ""."""
+        """Return a sentence that says why an overlay is impossible here, or ""."""
         try:
             self.run("true")
         except (InfraError, OSError):
@@ -136,7 +137,7 @@ class Overlay:
 
 
 def run(bench: Bench) -> Iterator[Result]:
-    """Yield nothing to do, one changed file, two trials, and cold builds."""
+    """Yield builds with nothing to do, builds of one changed file, two trials, and cold builds."""
     settings = KernelSettings.default()
     last = last_arm(settings)
     why = "No lesson has a kernel on the default base." if last is None else _missing(settings)
@@ -152,7 +153,7 @@ def run(bench: Bench) -> Iterator[Result]:
 
 
 def last_arm(settings: KernelSettings) -> ArmSpec | None:
-    """Return the arm at which the tree stands after all kernels of the lessons were built."""
+    """Return the arm whose source is in the tree after all kernels of the lessons were built."""
     arms: dict[str, ArmSpec] = {}
     for slug in lessons.slugs():
         folder = lessons.load(slug)
@@ -165,7 +166,7 @@ def last_arm(settings: KernelSettings) -> ArmSpec | None:
 
 
 def _missing(settings: KernelSettings) -> str:
-    """Return why the stage cannot run: a kernel or the tree is missing; or ""."""
+    """Return why the stage cannot run, as a sentence; "" if no kernel or tree is missing."""
     for slug in lessons.slugs():
         folder = lessons.load(slug)
         for name, spec in arm_specs(folder).items():
@@ -181,7 +182,7 @@ def _missing(settings: KernelSettings) -> str:
 
 
 def _warm(bench: Bench, overlay: Overlay, last: ArmSpec) -> Iterator[Result]:
-    """Yield what starts with a compiled tree."""
+    """Yield the comparisons that start with a compiled tree."""
     overlay.inside("arm", last.lesson, last.name)
     yield _nothing(bench, overlay, last)
     yield _changed(bench, overlay, last)
@@ -256,7 +257,7 @@ def tried(overlay: Overlay, patch: Path, trials: Path) -> dict[str, float]:
     """Run `duet try`; return the seconds of its phases.
 
     Raises:
-        InfraError: it failed.
+        InfraError: the command failed.
     """
     words = (sys.executable, "-m", "duet", "try", str(patch), "--run", RUN)
     began = time.monotonic()
@@ -321,7 +322,7 @@ def _cold(bench: Bench) -> Iterator[Result]:
 
 @dataclass(frozen=True, slots=True)
 class Cold:
-    """Turns of one side: from a source without objects, with one file changed, and unchanged."""
+    """Turns of one side: a cold build, one with a changed file, and one without a change."""
 
     cold: Turn
     changed: Turn
@@ -330,7 +331,7 @@ class Cold:
 
     @classmethod
     def read(cls, tree: Mapping[str, Any]) -> Cold:
-        """Read what asdict() made of it."""
+        """Convert the result of asdict() back."""
         turns = {name: Turn(*tree[name]) for name in ("cold", "changed", "nothing")}
         return cls(**turns, objects=tree["objects"])
 
@@ -363,7 +364,7 @@ def cold_rows(ours: Cold, theirs: Cold, day: str) -> Iterator[Row]:
 
 
 def cold_ours(folder: Path) -> Cold:
-    """Build a kernel from the unpacked source, one with a change, and nothing, without ccache."""
+    """Build a kernel without ccache: cold, then with a change, then with nothing to do."""
     known = KernelSettings.default()
     source = known.tarball(known.base).path
     settings = KernelSettings(folder, known.patches, source)
@@ -378,7 +379,7 @@ def cold_ours(folder: Path) -> Cold:
     changed, _ = _built(ArmSpec(settings.base.name, "change", (patch,), folder), settings)
     words = (sys.executable, "-m", "duet", "build", "--base", settings.base.name)
     environment = {**os.environ, "DUET_CACHE": str(folder), "DUET_SOURCE": str(source)}
-    _call(words, repo_root(), environment)  # it digests the source
+    _call(words, repo_root(), environment)  # the first call also hashes the source
     nothing = measured(lambda: _call(words, repo_root(), environment))
     return Cold(cold, changed, nothing, objects)
 
@@ -402,14 +403,14 @@ def _built(arm: ArmSpec, settings: KernelSettings) -> tuple[Turn, int]:
 
 
 def _now() -> Turn:
-    """Return the time, and the CPU time of this process and its ended children."""
+    """Return the current time, and the CPU time of this process and its ended children."""
     spent = os.times()
     cpu_s = spent.user + spent.system + spent.children_user + spent.children_system
     return Turn(time.monotonic(), cpu_s)
 
 
 def cold_vng(folder: Path, vng: str) -> Cold:
-    """Do the same with virtme-ng in a tree of its own."""
+    """Make the builds of cold_ours() with virtme-ng, in a separate tree."""
     unpack_for_vng(folder)
     words = (vng, "--build", "--skip-modules")
     cold = measured(lambda: _call(words, folder))
@@ -438,7 +439,7 @@ def _call(words: Sequence[str], folder: Path, environment: Mapping[str, str] | N
     """Run a command.
 
     Raises:
-        InfraError: it failed.
+        InfraError: the command failed.
     """
     done = subprocess.run(
         words,

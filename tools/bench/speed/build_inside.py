@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel builds of the stage `build`, in a process of their own: prints one JSON document.
+"""Kernel builds of the stage `build`, in a separate process, which prints one JSON document.
 
     python -m tools.bench.speed.build_inside arm|search|change [ARGUMENT...]
 
@@ -38,10 +38,10 @@ KERNEL = ("vmlinux", "System.map", "arch/x86/boot/bzImage")
 
 
 def patch_of(source: str, number: int) -> str:
-    """Return a patch of FILE's function pipe_read(); each number gives another kernel.
+    """Return a patch of FILE's function pipe_read(); each `number` gives a different kernel.
 
     Raises:
-        InfraError: the source is another than that of Linux 6.1.
+        InfraError: the source is not that of Linux 6.1.
     """
     if PLACE not in source:
         raise InfraError(
@@ -75,11 +75,11 @@ class Inside:
         self.tree = self.settings.tree(self.base, None, digest)
 
     def compile(self, arm: ArmSpec) -> None:
-        """Switch the tree to an arm and link its kernel, as a build does before it stores it."""
+        """Switch the tree to an arm and link its kernel, as a build does before storing it."""
         compile_in_tree(arm, self.settings, lambda progress: None, Event())
 
     def search(self) -> None:
-        """Run make as it is run by hand: it searches the tree for stale objects, and links."""
+        """Run make as a person runs it: make searches the tree for stale objects, and links."""
         handle = os.open(os.devnull, os.O_RDONLY)
         try:
             Make(
@@ -101,7 +101,7 @@ class Inside:
 
     @contextmanager
     def without_ccache(self) -> Iterator[None]:
-        """Compile everything anew in the body."""
+        """Compile everything again inside the `with` block."""
         path = self.settings.beside("ccache", self.base) / "ccache.conf"
         before = path.read_text() if path.exists() else ""
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ class Inside:
 
 
 def arm(lesson: str, name: str) -> object:
-    """Bring the tree to an arm of a lesson; have make search it once."""
+    """Switch the tree to an arm of a lesson, and let make search the tree once."""
     inside = Inside()
     write_tree_state(inside.tree.folder, read_tree_state(inside.tree.folder))
     inside.compile(arm_spec(lessons.load(lesson), name))
@@ -127,9 +127,10 @@ def search() -> object:
 
 
 def change(lesson: str, name: str, pairs: str) -> object:
-    """Measure builds of a change of FILE on a lesson's arm: ours, and make's with its search.
+    """Measure builds after a change of FILE on a lesson's arm: our build, and plain make.
 
-    Both compile the file and link once, and both begin at a tree in which this file alone is stale.
+    Both compile the file and link once, and both begin with a tree in which only this file is
+    stale. Only plain make searches the tree.
 
     Returns:
         Two lists of turns, whose outputs are digests of the kernel.

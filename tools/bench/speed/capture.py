@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The capture that decode, reduce and open use: one real run with the events of all lessons.
 
-It is made once by the product's own recording path and stays in the cache: one guest with two
-vCPUs, on Linux 6.1 with the instrumentation of all lessons and SRCU for shrinkers, under the
-lessons' own programs and four stressors of stress-ng (guests/mix.sh), at least a million events.
-All probes that the lessons have on that kernel are enabled, and sched_switch and sched_waking of
-all tasks. The events wait in ring buffers of BUFFER_KB, so that a slow host loses none.
+The product's own recording code makes it once, and it stays in the cache. One guest with two vCPUs
+runs Linux 6.1 with the instrumentation of all lessons and SRCU for shrinkers. Its workload is the
+lessons' own programs and four stressors of stress-ng (guests/mix.sh), which cause at least a
+million events. All probes that the lessons have on that kernel are enabled, and so are sched_switch
+and sched_waking for all tasks. The events wait in ring buffers of BUFFER_KB, so that a slow host
+loses none.
 
-The lesson that belongs to it (guests/union.py) has the kinds, spans, tracks, links and points of
-all lessons. So it can be reduced, too. A smoke bench takes a shipped recording of lesson 02.
+The capture's lesson (guests/union.py) has the kinds, spans, tracks, links and points of all
+lessons. So the capture can be reduced, too. A smoke run uses a shipped recording of lesson 02
+instead.
 """
 
 from __future__ import annotations
@@ -183,16 +185,16 @@ async def _record(root: Path, path: Path) -> int:
     spec = check_run(folder, [ARM], None, "wall", {"rounds": ROUNDS, "vcpus": 2})
     note(f"recording a capture of {EVENTS:,} events, once, for the benchmark")
     lanes, _ = await record_run(replace(spec, buffer_kb=BUFFER_KB), path, None, kernels)
-    # A kprobe that hits inside another's handler is missed. No event was made, so none was lost.
+    # A kprobe that hits inside another kprobe's handler makes no event, so none was lost.
     lost = [lane.lost_by_place for lane in lanes.values()]
     return sum(sum(one.values()) - one.get("kprobe", 0) for one in lost)
 
 
 def need_kernels(kernels: KernelSettings) -> None:
-    """Check that the stock kernel of lesson 02 is built, so that one more arm takes minutes.
+    """Check that the stock kernel of lesson 02 is built; one more arm then builds in minutes.
 
     Raises:
-        InfraError: it is not built.
+        InfraError: the kernel is not built.
     """
     from duet.kernels.arms import find_image
 

@@ -118,7 +118,7 @@ def picture(curve: Curve) -> str:
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten around all values; few values get all three."""
+    """Return ticks around all values: powers of ten; on short axes also 2 and 5 times these."""
     low, high = math.log10(min(values)), math.log10(max(values))
     steps = (1, 2, 5) if high - low < 2.2 else (1,)
     found = [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage decode: ring-buffer pages to columns, beside programs that read the same pages.
 
-Ours makes a column of every field of every event. kbuffer's loop only visits the events, so it is
-the bound of what libtraceevent can do; trace-cmd prints a line of text for each event; pure Python
-does what kbuffer's loop does.
+Our decoder makes a column of every field of every event. kbuffer's loop only visits the events, so
+no decoder that uses libtraceevent can be faster than this loop; trace-cmd prints a line of text for
+each event; pure Python does what kbuffer's loop does.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def run(bench: Bench) -> Iterator[Result]:
 
 
 def rate(rates: list[float]) -> Figure:
-    """Return the figure of events that are decoded in a second of CPU time."""
+    """Return a figure: the number of events decoded per second of CPU time."""
     found = [each / 1e6 for each in rates]
     return Figure(
         NAME, "rate of our decoder", max(found), "M events/s of CPU", RATE, most=False,
@@ -118,7 +118,7 @@ def decoded(whole: LanePages, view: Callable[[CpuColumns], Found]) -> Turn:
     """Decode all pages into columns.
 
     Args:
-        view: what of a part's columns is compared; not part of the turn's time.
+        view: returns what is compared of a part's columns. Its time is not part of the turn's time.
     """
     blobs, found = whole.blobs(), Counter[str]()
     made = measured(lambda: Decoder(whole.lane.files, whole.lane.page_bytes))
@@ -144,7 +144,7 @@ def counts_and_times(part: CpuColumns) -> Found:
 
 
 def short(found: Found) -> dict[str, int]:
-    """Return counts by names without groups."""
+    """Return the counts with event names that lack the group."""
     return {name.partition("/")[2]: count for name, count in sorted(found.items())}
 
 
@@ -153,7 +153,7 @@ def _wrapped(found: Found) -> dict[str, int]:
 
 
 def _named(whole: LanePages, ids: Mapping[int, int], times: int) -> dict[str, int]:
-    """Return counts by id as counts by name, as `counts_and_times` gives them."""
+    """Convert counts by event id to the form that `counts_and_times` returns."""
     names = {event.id: event.name for event in Decoder(whole.lane.files).events}
     found = {names.get(number, str(number)): count for number, count in ids.items()}
     return _wrapped(Counter({**found, TIMES: times}))

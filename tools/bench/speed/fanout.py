@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage fanout: one live run for 1 to 1,000 viewers, beside a plain broadcast of the same bytes.
 
-Both servers encode the same frames by the same code. Ours also queues for each viewer, counts
-acknowledgements, keeps the run for late viewers, and drops for slow ones; the peer only sends.
-Servers and viewers are separate processes, and only a server's CPU time is counted.
+Both servers encode the same frames by the same code. Our server also queues messages for each
+viewer, counts acknowledgements, keeps the run for late viewers, and drops messages for slow
+viewers. The peer only sends. Servers and viewers are separate processes, and only a server's CPU
+time is counted.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Sent:
     """What one turn sent. Both sides must send the same.
 
     Args:
-        bytes: for each viewer, so a set of one number.
+        bytes: distinct numbers of bytes that viewers received; one number if all are equal.
     """
 
     messages: int
@@ -119,14 +120,15 @@ def say(process: subprocess.Popen[str], line: str) -> Any:
 def run(bench: Bench) -> Iterator[Result]:
     """Compare the servers with more and more viewers.
 
-    Each number of viewers has servers of its own, since a new viewer gets the run so far from ours.
+    Each number of viewers has new servers, because our server sends a new viewer all earlier
+    messages of the run.
     """
     for viewers in SMOKE_VIEWERS if bench.smoke else VIEWERS:
         yield from compared(bench, viewers)
 
 
 def servers(stack: ExitStack) -> tuple[Server, Server, int]:
-    """Start both servers and the run of ours; return the number of batches of a frame, too."""
+    """Start both servers, and a run on ours. Also return the number of batches in a frame."""
     process = stack.enter_context(helper("pulses", "duet", LESSON, ""))
     address = str(line_of(process)["address"])
     run_id = asyncio.run(begun(address))
@@ -153,7 +155,7 @@ def compared(bench: Bench, viewers: int) -> Iterator[Result]:
         first, other = ours.turn(FRAMES).output, plain.turn(FRAMES).output
         if first != other:
             raise DifferentResultsError(
-                f"{NAME}, {viewers} viewers: ours sent {first}, the peer {other}."
+                f"{NAME}, {viewers} viewers: ours sent {first}, but the peer sent {other}."
             )
         # In its first turn, our server still answers the viewers' commands.
         ours.bins, plain.bins = ours.bins * 0, plain.bins * 0

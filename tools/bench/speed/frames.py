@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage `frames`: the page that plays a wall of cells on canvases, beside as many cells as SVG.
+"""Stage `frames`: the page plays a wall of cells on canvases; its peer shows as many cells in SVG.
 
 Both run in the same headless Chromium with software rendering. A frame is the time between two
-animation frames. Ours also follows the run, draws counts and moves the clock; the peer only
+animation frames. The page also follows the run, draws counts and moves the clock. The peer only
 changes the fill of as many cells as a walk visits in a frame.
 """
 
@@ -97,7 +97,7 @@ class Played:
     Args:
         frames_ms: times between animation frames.
         draws_ms: times that canvases took to draw.
-        cpu_s: CPU time of both browsers and the server, of which the other one shows nothing.
+        cpu_s: CPU time of the server and both browsers. The other browser shows nothing meanwhile.
     """
 
     frames_ms: list[float]
@@ -139,7 +139,7 @@ def run(bench: Bench) -> Iterator[Result]:
 
 
 async def _turns(bench: Bench, size: str) -> tuple[int, list[Played], list[Played]]:
-    """Play walls, and show as many SVG cells, in turns. Return the number of cells, and the turns.
+    """Play walls and show as many SVG cells, in turns. Return the number of cells, and all turns.
 
     Args:
         size: knobs in the page's address.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The history: ratios of smoke runs in ratios.json, and whether a stage has lost a quarter.
+"""The history: ratios of smoke runs in ratios.json, and which ratios have lost a quarter.
 
-A ratio beside a peer in the same run depends little on the machine and its load. So a stage whose
-ratio falls has become slower, or its peer faster.
+The ratio of a stage to its peer in the same run depends little on the machine and its load. So if a
+ratio falls, the stage has become slower, or the peer has become faster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ratios = dict[str, dict[str, float]]
 
 
 def read(path: Path | None = None) -> Ratios:
-    """Return the ratios stored in a file (FILE if None); none if there is no file."""
+    """Return the ratios stored in a file (FILE if None); {} if there is no file."""
     path = path or FILE
     if not path.is_file():
         return {}
@@ -38,8 +38,8 @@ def key_of(row: Row) -> str:
 def best(tries: Sequence[StageResult]) -> dict[str, float]:
     """Return each comparison's best ratio in several runs of one stage.
 
-    The ratio of a run is its third quartile here, because a slower stage has no good pair, but on a
-    busy machine some pairs are bad.
+    Here the ratio of a run is its third quartile. On a busy machine, some pairs are bad, but if a
+    stage has become slower, no pair is good.
     """
     found: dict[str, float] = {}
     for one in tries:
@@ -53,7 +53,7 @@ def fallen(stage: str, found: Mapping[str, float], skipped: bool, stored: Ratios
     """Say in a sentence which ratios fell below KEPT_SHARE of the stored ones; "" if none did.
 
     Args:
-        skipped: the run skipped comparisons, so that stored ones may be missing.
+        skipped: whether the run skipped comparisons, so that stored comparisons may be missing.
     """
     parts = []
     for name, was in stored.get(stage, {}).items():
@@ -70,7 +70,7 @@ def fallen(stage: str, found: Mapping[str, float], skipped: bool, stored: Ratios
 def store(runs: Sequence[Sequence[StageResult]], path: Path | None = None) -> None:
     """Store each comparison's lowest ratio in several runs; other stages keep theirs.
 
-    The ratio of a run is its first quartile here: what even a busy moment did not go below.
+    Here the ratio of a run is its first quartile, which a run on a busy machine also reaches.
     """
     stored = read(path)
     for name in dict.fromkeys(stage.name for run in runs for stage in run):

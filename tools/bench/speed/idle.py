@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage `idle`: what a server costs while one page is open and nobody presses anything.
 
-The server is one with guests: its parked guests are paused processes, which the figures include.
-Chromium is not part of them.
+The server has guests. The figures include its parked guests, which are paused processes, but they
+do not include Chromium.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIB = 1 << 20
 
 
 def run(bench: Bench) -> Iterator[Result]:
-    """Yield the share of a core, the memory, and its growth."""
+    """Yield the share of a core, the memory, and the growth of the memory."""
     seconds = SMOKE_SECONDS if bench.smoke else SECONDS
     with asyncio.Runner() as runner:
         yield from runner.run(watched(bench, seconds))

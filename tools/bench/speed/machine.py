@@ -29,7 +29,7 @@ NUMBER = re.compile(r"\d+\.\d[\w.]*")
 
 
 def machine() -> Machine:
-    """Return the facts. Asks some ten programs for their versions."""
+    """Return the facts. This asks about ten programs for their versions."""
     versions = {name: _said(words) for name, words in COMMANDS.items()}
     shell = trace_processor()
     versions["Perfetto trace processor"] = _said([str(shell), "--version"]) if shell else ""

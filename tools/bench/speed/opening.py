@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage `open`: a recording of a million events in the page, from its address to lanes and the end.
+"""Stage `open`: how long the page takes to open a recording of a million events.
 
 The first time, the server has not decoded the recording and the browser has nothing stored. The
 second time, both have. The page shows lanes as soon as it has the first events.
@@ -40,7 +40,7 @@ class Opening:
     Args:
         picture_s: from the address to the first lanes with events.
         whole_s: from the address until the page has all events.
-        spans: number of spans that the page has then.
+        spans: number of spans that the page has at the end.
     """
 
     picture_s: float

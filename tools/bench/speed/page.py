@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/SPEED.md: tables, curves and the machine of the last run, and the same as SPEED.json."""
+"""Write docs/SPEED.md, with tables, curves and the machine of the last run, and SPEED.json."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class LanePages:
         )
 
     def repeated(self, times: int) -> LanePages:
-        """Return the lane several times in a row, moved in time."""
+        """Return the lane several times in a row, with the times of each repetition shifted."""
         step = self.end_ns - self.begin_ns + GAP_NS
         moved = {
             cpu: np.concatenate([_moved(pages, stamps, n * step) for n in range(times)])
@@ -101,10 +101,11 @@ class LanePages:
         return replace(self, pages={cpu: part for cpu, part in dealt.items() if len(part)})
 
     def groups(self, until_ns: list[int]) -> list[Group]:
-        """Divide the pages by time, as if the agent had sent those before each time together.
+        """Divide the pages by time into groups, as if the agent had sent each group together.
 
         Args:
-            until_ns: increasing guest times. All pages arrive: the last group has the rest.
+            until_ns: increasing guest times at which the groups end. The last group has all
+                remaining pages.
         """
         cpus = max(self.pages) + 1
         done = dict.fromkeys(self.pages, 0)
@@ -128,7 +129,7 @@ class LanePages:
         return found
 
     def by_size(self, pages: int) -> list[Group]:
-        """Divide the lane into groups of about so many pages."""
+        """Divide the lane into groups of about `pages` pages."""
         times = np.sort(np.concatenate([times_of(part) for part in self.pages.values()]))
         return self.groups([int(time) for time in times[pages::pages]] + [self.end_ns])
 
@@ -171,7 +172,7 @@ def _counted(manifest: Manifest, lane: LaneContents, pages: dict[int, Pages]) ->
 
 
 def _moved(pages: Pages, stamps: list[int], by_ns: int) -> Pages:
-    """Return the pages moved in time.
+    """Return the pages with all times shifted.
 
     Args:
         stamps: offsets of records with an absolute time.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The instrument: two sides in turns on the same work, and the ratio of their times.
+"""Run two sides in turns on the same work, and compute the ratio of their times.
 
 A shared machine makes absolute times worthless, but a pair that runs back to back sees the same
 machine. So each pair gives one ratio, and the row gives the median of the ratios and their spread.
@@ -21,7 +21,7 @@ SMOKE_PAIRS = 3
 
 
 class Turn(NamedTuple):
-    """What one side needed for the work once, and its result."""
+    """What one side needed to do the work once, and its result."""
 
     wall_s: float
     cpu_s: float
@@ -33,7 +33,7 @@ class Side:
     """One of the two sides.
 
     Args:
-        run: does the whole work once; `measured()` makes a Turn of a plain function.
+        run: does the whole work once; `measured()` makes a Turn from a plain function.
     """
 
     name: str
@@ -60,11 +60,12 @@ class Row:
         stage: name of the stage, such as decode.
         case: what was done, with its size: "1,048,576 events of five lessons".
         peer: the other side.
-        clock: the clock that `ratio` uses; the median times of both sides are given for both.
-        ratio: median of the pairs' ratios, peer's time by ours. Above 1, we are faster.
+        clock: the clock that `ratio` uses. The median times of both sides are given for both
+            clocks.
+        ratio: median of the pairs' ratios: the peer's time divided by ours. Above 1, we are faster.
         low, high: first and third quartile of the pairs' ratios.
         work, unit: amount of work of one turn, for rates: (1_048_576, "events").
-        target: smallest ratio that was promised; None if nothing was.
+        target: smallest ratio that was promised; None if none was promised.
         note: what a reader has to know to judge the comparison; a sentence, or empty.
     """
 
@@ -97,7 +98,7 @@ class Figure:
 
     Args:
         target: the promised number; None if nothing was promised.
-        most: the target is a maximum; otherwise a minimum.
+        most: whether the target is a maximum; otherwise it is a minimum.
         spread: smallest and largest value that was seen, if there were several.
     """
 
@@ -153,7 +154,7 @@ class Bench:
     """How the stages are to run.
 
     Args:
-        smoke: small sizes and few pairs, for CI: a stage takes some 20 s at most.
+        smoke: use small sizes and few pairs, for CI. A stage then takes at most about 20 s.
         folder: scratch folder, removed at the end.
     """
 
@@ -171,7 +172,7 @@ class Stage:
     """A stage of the product and its comparisons.
 
     Args:
-        run: yields rows as they are ready, so that an interrupted bench has shown what it had.
+        run: yields rows as they are ready, so that an interrupted bench has shown its rows so far.
         order: position in the report.
     """
 
@@ -182,7 +183,7 @@ class Stage:
 
 
 class DifferentResultsError(AssertionError):
-    """Both sides did the work, but their results differ, so times would compare nothing."""
+    """Both sides did the work, but their results differ, so their times cannot be compared."""
 
 
 def compare(
@@ -206,7 +207,8 @@ def compare(
     first, other = ours.run().output, peer.run().output
     if first != other:
         raise DifferentResultsError(
-            f"{stage}, {case}: {ours.name} gave {_short(first)}, but {peer.name} {_short(other)}."
+            f"{stage}, {case}: {ours.name} gave {_short(first)}, but {peer.name} gave "
+            f"{_short(other)}."
         )
     mine: list[Turn] = []
     theirs: list[Turn] = []
@@ -232,7 +234,7 @@ def row_of(
     target: float | None = None,
     note: str = "",
 ) -> Row:
-    """Return the row of turns that ran A B A B; `compare` runs them, too."""
+    """Return the row of turns that already ran A B A B. `compare` also runs the turns."""
     name = f"{clock}_s"
     ratios = [
         getattr(their, name) / max(getattr(my, name), 1e-9)
@@ -250,7 +252,7 @@ def row_of(
 
 
 def quartiles(values: list[float]) -> tuple[float, float, float]:
-    """Return first quartile, median and third quartile; of one value, this value."""
+    """Return first quartile, median and third quartile. A single value is all three."""
     if len(values) == 1:
         return values[0], values[0], values[0]
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")

@@ -43,7 +43,7 @@ def query(program: Path, trace: Path, sql: Path, *, raw: bool) -> list[list[str]
     """Load a trace, run the statements of a file, and return the rows of the last one.
 
     Args:
-        raw: fill the table of all ftrace events, too.
+        raw: whether to also fill the table of all ftrace events.
     """
     options = [] if raw else ["--no-ftrace-raw"]
     done = subprocess.run(
@@ -54,10 +54,10 @@ def query(program: Path, trace: Path, sql: Path, *, raw: bool) -> list[list[str]
 
 
 def write_trace(path: Path, whole: LanePages, kprobes: Kprobes) -> None:
-    """Write all events of a lane as bundles of ftrace events, a CPU after the other.
+    """Write all events of a lane as bundles of ftrace events, one CPU after the other.
 
     Args:
-        kprobes: events that begin and end slices. Others that Perfetto does not know become its
+        kprobes: events that begin and end slices. Other events that Perfetto does not know become
             generic events, with their fields.
     """
     protos = perfetto_protos()

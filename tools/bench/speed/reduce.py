@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage reduce: pages to spans and states, beside SQL that derives the states of threads.
 
-Ours takes pages and BEAT frames as a replay does (the lane's pipeline and engine, in this process),
-and gives the tables of the page: states, function spans, operations, tracks, links and points.
+Our side takes pages and BEAT frames as a replay does (the lane's pipeline and engine, in this
+process), and gives the tables of the page: states, function spans, operations, tracks, links and
+points.
 
 The peers give states and function spans only. Their SQL derives states as Perfetto defines its
 table thread_state: the switches and wake-ups of each thread in order of time, each state until the
-next (lead() over a window). A function span is an entry whose next event of the pair is a return.
-Both sides must agree on the running time of every thread of the workload, and on number and time
-of the spans of each function.
+next (lead() over a window). A function span begins at an entry event if the next event of this
+entry-return pair is a return. Both sides must agree on the running time of every thread of the
+workload, and on the number and the time of the spans of each function.
 """
 
 from __future__ import annotations
@@ -129,10 +130,10 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What the engine has to know of a lane.
+    """What the engine has to know about a lane.
 
     Args:
-        running: number of this kind.
+        running: number of the kind `running`.
         functions: functions whose spans are compared.
     """
 
@@ -298,7 +299,7 @@ class Tables:
     """Decoded rows that the SQL needs, as columns.
 
     Args:
-        first: first event of each thread that emitted one before it was switched to.
+        first: first event of each thread that emitted an event before its first switch.
         calls: entries and returns of functions, by index in the lane's list.
     """
 
@@ -344,7 +345,7 @@ def _columns(parts: Sequence[CpuColumns], event: str, fields: Sequence[str]) -> 
 
 
 def _first_events(parts: Sequence[CpuColumns], switches: Columns) -> Columns:
-    """Return the first event of each thread that emits one before it is ever switched.
+    """Return the first event of each thread that emits an event before its first switch.
 
     Such a thread runs already when the trace begins.
     """
@@ -470,7 +471,7 @@ class Sql:
 
     Args:
         drawn: threads whose running times are compared.
-        from_pages: a turn also decodes the pages and inserts the rows.
+        from_pages: whether a turn also decodes the pages and inserts the rows.
     """
 
     make: Callable[[], Database]
@@ -594,7 +595,7 @@ def _curves(lane: Lane, whole: LanePages) -> Iterator[Point]:
         cost = _cost(lane, dealt.by_size(by_size))
         cpus = len(dealt.pages)
         yield Point(NAME, "reduce: CPU time by the guest's CPUs", cpus, "CPUs", cost, CPU)
-    # As many ticks as a second has, with more and more events in each.
+    # The groups are the ticks of one second, with more and more events in each tick.
     pages = max(1, whole.count // (LIVE_TICKS * TIMES[-1]))
     for times in TIMES:
         part = whole.cut(times / TIMES[-1])
@@ -606,7 +607,7 @@ def _curves(lane: Lane, whole: LanePages) -> Iterator[Point]:
 
 
 def _cost(lane: Lane, groups: Sequence[Group], lanes: int = 1) -> float:
-    """Return the least CPU time of some turns."""
+    """Return the lowest CPU time of several turns."""
 
     def body() -> None:
         for _ in range(lanes):

@@ -40,7 +40,7 @@ Say = Callable[[str], None]
 
 
 def stages() -> list[Stage]:
-    """Return the stages of all modules of this package that have one, in order."""
+    """Return the stages of all modules of this package that have a stage, in order."""
     names = sorted(each.name for each in pkgutil.iter_modules(package.__path__))
     modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
     found = [stage for one in modules if isinstance(stage := getattr(one, "STAGE", None), Stage)]
@@ -48,7 +48,7 @@ def stages() -> list[Stage]:
 
 
 def chosen(names: Sequence[str]) -> list[Stage]:
-    """Return the named stages, or all.
+    """Return the named stages, or all stages if none is named.
 
     Raises:
         InputError: there is no such stage.

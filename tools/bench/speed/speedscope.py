@@ -42,7 +42,8 @@ def folder() -> Path | None:
 def profile(lanes: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], int]:
     """Return a profile with a thread for each row of each lane, and the number of its spans.
 
-    A span that begins in another one and ends after it is left out, because it cannot be nested.
+    A span that begins inside another span and ends after that span is left out, because it cannot
+    be nested.
     """
     frames: dict[int, int] = {}
     threads, count = [], 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage `start`: how long the program takes before it does what it was called for.
 
-Each command is a process of its own, with compiled Python files, as in its second use. Its CPU time
-is that of all its processes, in user and kernel mode. `./duet` first checks its set-up, which is
-not part of the figures but of one.
+Each command runs in a new process, with Python files that are already compiled, as in its second
+use. Its CPU time is that of all its processes, in user and kernel mode. Only one figure includes
+the check of the set-up that `./duet` makes first.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Peer:
     """A program whose start is compared with ours.
 
     Args:
-        words: what is run; the first one is looked for in PATH and beside this Python.
+        words: the command line. Its program is searched for in PATH and beside this Python.
         codes: exit codes of a good run.
         remedy: how to install it.
     """
@@ -150,7 +150,7 @@ class Starter:
         more: Mapping[str, object] | None = None,
         codes: Sequence[int] = (0,),
     ) -> Turn:
-        """Measure a command, whose output does not count: each side says something of its own."""
+        """Measure a command. Drop its output, because each side prints something different."""
         return measured(lambda: self.run(words, more, codes))._replace(output=None)
 
     def figure(
@@ -170,7 +170,7 @@ class Starter:
     def several(
         self, bench: Bench, words: Sequence[str], more: Mapping[str, object] | None = None
     ) -> list[Turn]:
-        """Return the turns of a command, after one that fills caches."""
+        """Return the turns of a command, after one turn that fills the caches."""
         self.turn(words, more)
         return [self.turn(words, more) for _ in range(bench.pairs)]
 
@@ -180,7 +180,7 @@ def duet(*words: str) -> tuple[str, ...]:
 
 
 def run(bench: Bench) -> Iterator[Result]:
-    """Yield help, recordings, lint, server, and imports; of the smoke form, what has a target."""
+    """Yield help, recordings, lint, server and imports; in a smoke run, only the first three."""
     starter = Starter(bench.folder)
     yield from helps(bench, starter)
     yield from recordings(bench, starter)
@@ -191,7 +191,7 @@ def run(bench: Bench) -> Iterator[Result]:
 
 
 def helps(bench: Bench, starter: Starter) -> Iterator[Result]:
-    """Yield the help of the program, beside other programs, and the slowest help of a verb."""
+    """Yield the program's help, alone and beside other programs, and the slowest verb's help."""
     words = duet("--help")
     yield starter.figure("duet --help", starter.several(bench, words), "wall", 0.3)
     if not bench.smoke:
@@ -251,7 +251,7 @@ def recordings(bench: Bench, starter: Starter) -> Iterator[Result]:
 
 
 def lints(bench: Bench, starter: Starter) -> Iterator[Result]:
-    """Yield the lint of unchanged lessons, after a change of one, and with nothing remembered."""
+    """Yield the lint of unchanged lessons, after a change of one lesson, and with no memory."""
     words = duet("lint", "--json")
     lessons = len(json.loads(starter.run(words))["lessons"])
     unchanged = starter.several(bench, words)
@@ -276,7 +276,7 @@ def lints(bench: Bench, starter: Starter) -> Iterator[Result]:
 
 
 def processes(bench: Bench, starter: Starter) -> Iterator[Result]:
-    """Yield a server that starts and ends, and a confined child."""
+    """Yield the times of a server that starts and ends, and of a confined child."""
     waits: list[float] = []
 
     def body() -> None:

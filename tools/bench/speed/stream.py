@@ -2,12 +2,13 @@
 """Stage `stream`: from a guest's tracepoint to a decoded column, with no event lost.
 
 All runs take turns in one guest with one vCPU. A program makes events of one type as fast as it
-can. Ours are the product's agent, virtio-serial and decoder. The peers are trace-cmd record in the
-same guest, whose file the host then reads, and trace_pipe over the serial port. The ring buffers
-have equal sizes.
+can. Our side is the product's agent, virtio-serial and decoder. The peers are trace-cmd record in
+the same guest, whose file the host then reads, and trace_pipe over the serial port. The ring
+buffers have equal sizes.
 
-On a shared host the guest's clock includes the time that its vCPU waits for a CPU. So the highest
-rate is counted in CPU time of the vCPU: with a core of its own, this is the guest's time.
+On a shared host, the guest's clock includes the time that its vCPU waits for a CPU. So the highest
+rate is counted in CPU time of the vCPU. If the vCPU has a core of its own, its CPU time is the
+guest's time.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _vsock() -> Skipped:
 
 
 def _in_guest(bench: Bench, runner: asyncio.Runner, root: Path) -> Iterator[Result]:
-    """Yield what takes turns in one guest."""
+    """Yield the comparisons whose runs take turns in one guest."""
     events = SMOKE_EVENTS if bench.smoke else EVENTS
     trips = SMOKE_TRIPS if bench.smoke else TRIPS
     rig = Rig(root)
@@ -123,10 +124,10 @@ class Work:
 
 @dataclass(slots=True)
 class Turns:
-    """Runs of one program, by how its events are read.
+    """Runs of one program, grouped by the way in which its events are read.
 
     Args:
-        ran: runs by way: OFF, UNREAD, OURS, and TRACE_CMD if it is installed.
+        ran: runs for each way: OFF, UNREAD, OURS, and TRACE_CMD if it is installed.
         read_s: for each run of trace-cmd, the time to read its file on the host.
     """
 
@@ -134,12 +135,12 @@ class Turns:
     read_s: list[float] = field(default_factory=list)
 
     def vcpu_s(self, way: str) -> list[float]:
-        """Return the vCPU's CPU time of all runs of one way."""
+        """Return the vCPU's CPU time in each run with one way of reading."""
         return [one.vcpu_s for one in self.ran[way]]
 
 
 def readers() -> tuple[str, ...]:
-    """Return the ways to read events that can run here."""
+    """Return the ways to read events that are possible here."""
     return (OURS, *([TRACE_CMD] if shutil.which(TRACE_CMD) else []))
 
 
@@ -160,7 +161,7 @@ async def find_rates(rig: Rig, work: Work) -> dict[str, int]:
             rate = int(ran.per_s * RATE_STEP)
         else:
             raise InfraError(
-                f"{way} loses events at {rate:,} a second, too.",
+                f"{way} loses events even at {rate:,} events per second.",
                 remedy="Try again on a quieter machine.",
             )
     return rates
@@ -172,12 +173,12 @@ async def take_turns(
     """Run a program in all ways, in turns.
 
     Args:
-        rates: events a second, by way; a way that is missing runs at full speed.
-        file: where to copy trace-cmd's file, to read it on the host; None: it is not read.
+        rates: way -> events per second. A way without a rate runs at full speed.
+        file: where to copy trace-cmd's file, to read it on the host; None if it is not read.
 
     Raises:
         InfraError: events were lost.
-        DifferentResultsError: ours and trace-cmd have not the same events.
+        DifferentResultsError: our side and trace-cmd do not have the same events.
     """
     found = Turns()
     ways = (OFF, UNREAD, *(readers() if file or not bench.smoke else (OURS,)))
@@ -196,7 +197,7 @@ async def take_turns(
 
 
 async def start(rig: Rig, work: Work, way: str, rate: int) -> Ran:
-    """Run a program in one way, at a rate that the program must know unless it is 0."""
+    """Run a program in one way, at a rate (0: full speed) for which the program has a knob."""
     workload = work.program + {UNREAD: "-unread", TRACE_CMD: "-record"}.get(way, "")
     params = {**work.params, **({"rate": rate} if rate else {})}
     return await rig.run(workload, work.probes if way == OURS else NONE, **params)
@@ -206,7 +207,7 @@ async def run_once(rig: Rig, work: Work, way: str, rate: int = 0) -> Ran:
     """Run a program in one way.
 
     Raises:
-        InfraError: events were lost, although somebody read them.
+        InfraError: events were lost, although a program read them.
     """
     ran = await start(rig, work, way, rate)
     if ran.lost and way != UNREAD:
@@ -220,8 +221,8 @@ async def run_once(rig: Rig, work: Work, way: str, rate: int = 0) -> Ran:
 def rate_row(turns: Turns, events: int, rates: Mapping[str, int]) -> Row:
     """Compare the rates in the guest while the events are read.
 
-    A reader that lost events at full speed runs at a lower rate. CPU time does not tell this rate,
-    so the row is then of the guest's time.
+    A reader that lost events at full speed runs at a lower rate. CPU time does not show this rate,
+    so the row then compares the guest's time.
     """
     ceiling = statistics.median(turns.vcpu_s(TRACE_CMD)) / statistics.median(turns.vcpu_s(UNREAD))
     mine, theirs = (
@@ -261,7 +262,7 @@ def host_cost(turns: Turns, events: int) -> Figure:
 
 
 def overheads(what: str, turns: Turns) -> Iterator[Figure]:
-    """Yield the CPU time of each way, relative to events that are on but unread."""
+    """Yield the CPU time of each way, relative to events that are enabled but not read."""
     for way, title in ((OFF, "off"), (OURS, "streamed by us"), (TRACE_CMD, "trace-cmd record")):
         if way not in turns.ran:
             continue
@@ -289,7 +290,7 @@ async def serial_row(bench: Bench, rig: Rig) -> Row:
         came = rig.serial_events - before
         if came < SERIAL_EVENTS:
             raise InfraError(
-                f"of {SERIAL_EVENTS:,} events, {came:,} came over the serial port.",
+                f"only {came:,} of {SERIAL_EVENTS:,} events arrived over the serial port.",
                 remedy="Try again on a quieter machine.",
             )
         share = SERIAL_EVENTS / events
@@ -316,7 +317,7 @@ def reported(file: Path, count: bool = False) -> int:
 
 
 def same_events(ours: int, theirs: int, events: int) -> None:
-    """Check that both sides have all events, and at most a few beside those of the program.
+    """Check that both sides have all events, and at most a few more than the program made.
 
     Raises:
         DifferentResultsError: a side has fewer events, or far more.

@@ -66,7 +66,7 @@ def target_text(one: Row | Figure) -> str:
 
 
 def notes(stage: StageResult) -> list[str]:
-    """Return the notes of a stage's rows and figures, each once, with what they are about."""
+    """Return the notes of a stage's rows and figures, each once, with the cases they describe."""
     found: dict[str, str] = {}
     for one in stage.measured:
         if one.note:

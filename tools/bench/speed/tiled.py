@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A long recording, made of a shipped one: its ring-buffer pages again and again, moved in time.
+"""A long recording that repeats the ring-buffer pages of a shipped recording, with shifted times.
 
-Equal pages would compress better than real ones. So the times of events vary within each page, and
+Equal pages would compress better than real pages. So the times of events vary within each page, and
 the recording has 2.4 bytes for each event. The recordings in lessons/ have 2.3 on average.
 """
 
@@ -48,7 +48,7 @@ class Tiled:
 
 
 def write_tiled(source: Path, to: Path, events: int) -> Tiled:
-    """Write a recording of at least `events` events, with as many rounds of all lanes.
+    """Write a recording of at least `events` events, with the same number of rounds for all lanes.
 
     Raises:
         InputError: the source is unusable, or the recording would be too large.
@@ -126,7 +126,7 @@ def _pages(pages: bytes, shift_ns: int, dice: random.Random) -> bytes:
 
 
 def _vary(pages: bytearray, at: int, end: int, shift_ns: int, dice: random.Random) -> None:
-    """Move absolute times, and move events a little: less than the time to their neighbours."""
+    """Shift absolute times, and shift each event by less than the time to its neighbours."""
     (commit,) = struct.unpack_from("<I", pages, at + 8)
     end = min(end, at + HEAD_BYTES + (commit & ~MISSED_FLAGS))
     at += HEAD_BYTES

@@ -43,7 +43,7 @@ class LoopHolds(Body):
 
 
 class LaneState(Body):
-    """A lane of a live run. `pid` is the id of its guest's process. It is null after the process
+    """A lane of a live run. `pid` is the id of the guest's process, and null after that process
     has ended."""
 
     run_id: str

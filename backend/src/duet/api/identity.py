@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Authentication: puts a Visitor into the scope of each request and socket, or refuses it.
+"""Authentication: puts a Visitor into the scope of each request or socket, or refuses the visit.
 
 A cookie names a browser. The server uses only a hash of the cookie, so nothing that the server
-stores or shows to others can be used as a cookie. Without tokens every visitor is the operator.
+stores or shows to others can be used as a cookie. Without tokens, every visitor is the operator.
 With tokens, a browser's first visit is to `/?token=...`. The server sets the cookie and redirects
 to the same address without the token, so that the token appears neither in the browser's history
 nor in Referer headers. A learning platform's login and launch need no session, because a launch

@@ -79,7 +79,7 @@ class Page(StaticFiles):
         return response
 
     async def _compressed(self, response: FileResponse, asked: Headers) -> Response:
-        """Return an asset as gzip if the browser takes it and asks for the whole file."""
+        """Return an asset as gzip if the browser accepts gzip and asks for the whole file."""
         response.headers["vary"] = "Accept-Encoding"
         takes = {part.split(";")[0].strip() for part in asked.get("accept-encoding", "").split(",")}
         if "gzip" not in takes or "range" in asked:
@@ -98,7 +98,7 @@ class Page(StaticFiles):
 
 @lru_cache(MOST_PACKED)
 def packed(path: Path) -> bytes:
-    """Return the gzip of an asset, whose name has a hash of its content. Takes up to 30 ms."""
+    """Return a gzipped asset. Its name has a hash, so it may be cached. Takes up to 30 ms."""
     return gzip.compress(path.read_bytes(), mtime=0)
 
 

@@ -200,7 +200,7 @@ class Stills:
                 return found
             if (what := self._busy()) is not None:
                 raise InfraError(
-                    f"no picture is taken while {what}, which must not be disturbed.",
+                    f"no picture is taken while {what}, because this must not be disturbed.",
                     remedy="Try again afterwards.",
                 )
             async with asyncio.timeout(TAKE_S):
@@ -499,6 +499,7 @@ class Costly:
     def _undisturbed(self, kind: str) -> None:
         if kind not in ALWAYS and (what := self._busy()) is not None:
             raise Busy(
-                f"this request ({kind}) is refused while {what}, which must not be disturbed.",
+                f"this request ({kind}) is refused while {what}, because this must not be "
+                "disturbed.",
                 remedy="Try again afterwards.",
             )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Access control: four roles, and the lowest role that each action requires.
 
-A visitor is one browser. On loopback without a token every visitor is the operator. Any other setup
-requires a token (duet.api.tokens). Each live or saved run stores the `ident` of its owner.
+A visitor is one browser. On loopback without a token, every visitor is the operator. Any other
+setup requires a token (duet.api.tokens). Each live or saved run stores the `ident` of its owner.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def pack_frame(kind: int, *parts: bytes) -> bytes:
 class FrameCutter:
     """Incremental parser of frames, without I/O.
 
-    After a BadFrame every call raises the same error.
+    After a BadFrame, every call raises the same error.
 
     Args:
         most_bytes: longest payload.

@@ -52,7 +52,7 @@ def patch_files() -> tuple[str, ...]:
 def build_sandbox() -> str:
     """Return whether patches from outside the repository are built in a box: $DUET_BUILD_SANDBOX.
 
-    The value is "off" (the default), "on" or "auto". With "auto" a box is used if this host can
+    The value is "off" (the default), "on" or "auto". With "auto", a box is used if this host can
     create one.
 
     Raises:

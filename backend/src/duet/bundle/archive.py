@@ -306,8 +306,8 @@ def parse_manifest(file: str, text: bytes, names: set[str]) -> Manifest:
         names: all members of the zip file; the manifest must have a checksum for each.
 
     Raises:
-        InputError: the manifest is malformed, has another format, or lists other members than the
-            zip file has.
+        InputError: the manifest is malformed, has another format, or does not list exactly the
+            members of the zip file.
     """
     try:
         tree = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)

@@ -214,7 +214,7 @@ def open_bundle(path: Path) -> Bundle:
 def read_manifest(path: Path) -> Manifest:
     """Read only the manifest, without unpacking or checking the lanes.
 
-    The manifests of unchanged files are kept, because each takes a process to read.
+    The manifests of unchanged files are cached, because reading a manifest takes a process.
 
     Raises:
         InputError: as for `open_bundle`, but damage to members other than the manifest is not
@@ -232,7 +232,7 @@ def _manifest(path: Path, seen: Stamp | None) -> Manifest:
 
 
 def _check_in_child(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
-    """Make a child check the first file and, if there is a second, unpack the members into it."""
+    """Let a child check the first file, and unpack its members into the second file, if any."""
     terms = ChildLimits(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
         request_cpu_s=budgets.RECORDING_CPU_S,

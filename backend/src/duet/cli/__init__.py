@@ -2,8 +2,9 @@
 """The command line, `./duet VERB`.
 
 `app.py` has the table of verbs. Each verb is a file, or a folder if the verb has much code. The
-file has the verb's options, its work, and the model of its `--json` output. Slow imports (numpy,
-pydantic, all of `duet` except `base`) are inside functions, so that help appears without delay.
+file defines the verb's options, what the verb does, and the model of its `--json` output. Slow
+imports (numpy, pydantic, all of `duet` except `base`) are inside functions, so that help appears
+without delay.
 """
 
 from duet.cli.entry import main

@@ -78,7 +78,7 @@ Sweep = tuple[str, tuple[int, ...]] | None
 def with_vcpus(
     folder: LessonFolder, params: dict[str, int], settings: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return `params`, with the number of vCPUs from the checked `settings` if they contain it."""
+    """Return `params`. If the checked `settings` give a number of vCPUs, include that number."""
     cpus = knob(folder.lesson, "cpus")
     return {**params, cpus: settings[cpus]} if cpus is not None and cpus in settings else params
 

@@ -35,7 +35,7 @@ KEYS = keys_text(BackupResult)
 
 
 def backup(file: BackupFile, as_json: Json = False) -> int:
-    """Write saved runs, tokens, classes and changes into one file. The server may run.
+    """Write saved runs, tokens, classes and changes into one file. The server may keep running.
 
     Kernels are left out, because they can be built again. Trials that ./duet try made are left out,
     too.

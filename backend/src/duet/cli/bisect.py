@@ -130,7 +130,9 @@ def bisect(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Find the commit that made a number worse. After an interruption, call it again to resume."""
+    """Find the commit that made a number worse. After an interruption, run the same command again
+    to resume.
+    """
     from duet.trials.ask import Asked
     from duet.trials.write import SAMPLED
 

@@ -57,8 +57,8 @@ def build(
 ) -> int:
     """Build the kernels that are missing.
 
-    With --base and no lesson, build only that base: its source with the patches in its folder
-    both/. Arms that a lesson marks optional need --arm or --optional.
+    With --base and no lesson, build only that base: its source with the patches in the base's
+    subfolder `both/`. Arms that a lesson marks optional need --arm or --optional.
     """
     from duet.cli.building import build_with_bar, install_sources
     from duet.kernels import ArmSpec, KernelSettings, lookup, plan

@@ -78,7 +78,7 @@ KEYS = keys_text(InspectResult)
 
 
 def inspect(file: File, as_json: Json = False) -> int:
-    """Show what a recording contains, lane by lane. Lists manifest, events, samples, losses and
+    """Show what a recording contains, lane by lane. List manifest, events, samples, losses and
     bytes per event.
     """
     from duet.bundle import open_bundle
@@ -199,7 +199,7 @@ def kernel_lines(entry: ArmEntry) -> list[str]:
 
 
 def contention_lines(manifest: Manifest) -> list[str]:
-    """Say how long vCPUs waited for the host, if the recording contains that."""
+    """Say how long vCPUs waited for the host, if the recording contains this time."""
     found = [
         (entry.name, entry.contention.waited_s, entry.contention.ran_s)
         for entry in manifest.arms

@@ -47,7 +47,7 @@ def lint(
     schemas: Schemas = False,
     watch: Watch = False,
 ) -> int:
-    """Check lessons: files, views, programs, patches, recordings. Also checks probes and prose."""
+    """Check lessons: files, views, programs, patches, recordings. Also check probes and prose."""
     from duet.lessons.folders import slugs as all_lessons
 
     if schemas:

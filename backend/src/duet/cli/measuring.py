@@ -34,15 +34,15 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     """Run a measurement, but cancel it on SIGINT or SIGTERM. Return False if it was cancelled.
 
     All guests have ended when this returns. A second signal more than SAME_SIGNAL_S later ends this
-    process and its guests immediately. After an interruption the handler stays installed: the
-    results are still to be written, and a repetition of the first signal must not stop that.
+    process and its guests immediately. After an interruption, the handler stays installed: the
+    results are still to be written, and a repetition of the first signal must not prevent this.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     signalled: float | None = None
 
     def stop() -> None:
-        # Not in the handler, which may interrupt this thread while it writes to standard error.
+        # Print here and not in the handler, which may interrupt a write to standard error.
         note("ending; the results so far follow")
         task.cancel()
 

@@ -104,15 +104,16 @@ def record(
     spec = read_request(lesson, arms, workload, clock, set or [])
     if again:
         raise InputError(
-            "--again goes with --grid.", remedy="Leave it out: a recording is always made again."
+            "--again needs --grid.",
+            remedy="Leave --again out: a recording is always made again.",
         )
     window = None if whole else window_ms or WINDOW_MS
     name = name or spec.workload
     if not NAME.match(name) or name.startswith(PREFIX):
         raise InputError(
             f"'{name:.40}' is not a valid name for a recording.",
-            remedy="Use lower-case letters, digits and hyphens, and another beginning than "
-            f"{PREFIX}, which cells of grids have.",
+            remedy="Use lower-case letters, digits and hyphens. Only the names of grids' cells may "
+            f"begin with {PREFIX}.",
         )
     path = out or spec.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()

@@ -140,7 +140,7 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
 
 
 def planned_arms(folder: LessonFolder, item: Item) -> tuple[str, ...]:
-    """Return the arms that an item will be recorded on. For a cell, its grid names them.
+    """Return the arms that an item will be recorded on. A cell is recorded on its grid's arms.
 
     Raises:
         InputError: the lesson no longer has what the item needs.
@@ -154,7 +154,7 @@ def planned_arms(folder: LessonFolder, item: Item) -> tuple[str, ...]:
 
 
 def cell_of(folder: LessonFolder, item: Item) -> Cell:
-    """Return the cell of a grid that an item recorded.
+    """Return the grid's cell that belongs to an item.
 
     Raises:
         InputError: no grid has the cell any more.
@@ -196,7 +196,7 @@ async def record_items(
 
 
 async def record_item(item: Item, kernels: KernelSettings) -> None:
-    """Record an item again, with its parameters.
+    """Record an item again, with the same parameters.
 
     Raises:
         DuetError: a lane failed, or the file cannot be written. The old file is then kept.

@@ -48,7 +48,7 @@ def record_grid(folder: LessonFolder, selection: str, again: bool, as_json: bool
     """Record the cells that the selection names, one lane at a time. See lessons.grid.
 
     Args:
-        again: whether to record cells again that are up to date.
+        again: whether to record up-to-date cells again.
 
     Raises:
         InputError: the selection or the grid is wrong, or a recorded cell cannot be read.
@@ -105,7 +105,7 @@ def fresh_cells(folder: LessonFolder, kernels: KernelSettings) -> set[str]:
 async def _record(
     folder: LessonFolder, todo: Sequence[Cell], kernels: KernelSettings, progress: _Progress
 ) -> None:
-    """Record cells one after another. A cell that fails is named, and the next one is recorded."""
+    """Record cells one after another. If a cell fails, print why, and record the next cell."""
     from duet.base.clock import format_duration
     from duet.cli.recording import GUEST_S
 
@@ -155,7 +155,7 @@ def refuse(lane: LaneResult, bound: float) -> None:
     """Refuse a lane whose numbers would be wrong.
 
     Args:
-        bound: the largest share of their time that vCPUs may have waited for a CPU of the host.
+        bound: largest allowed share of time that vCPUs spent waiting for a host CPU.
 
     Raises:
         InfraError: the lane lost events, or other work on the host distorted its times.
@@ -165,13 +165,13 @@ def refuse(lane: LaneResult, bound: float) -> None:
         lost = str(sum(known)) if len(known) == len(lane.loss) else "an unknown number of"
         raise InfraError(
             f"lane {lane.arm} lost {lost} events.",
-            remedy="Record it again, or make the run shorter in `params` of the grid.",
+            remedy="Record the cell again, or make the run shorter in `params` of the grid.",
         )
     if lane.contention is not None and lane.contention.share > bound:
         raise InfraError(
             f"the host was busy: the vCPUs of lane {lane.arm} waited "
             f"{lane.contention.share:.0%} of their time for a CPU, more than {bound:.0%}.",
-            remedy="Record it again while nothing else runs on this host.",
+            remedy="Record the cell again while nothing else runs on this host.",
         )
 
 
@@ -236,7 +236,7 @@ def curve_value(run: RunSpec, name: str, lane: LaneResult) -> float:
 
 def _list(folder: LessonFolder, cell: Cell, entry: m.GridCell) -> None:
     """Put an entry into the lesson's list of cells, in the order of the grids. Entries of cells
-    that the lesson no longer has are dropped, and their files deleted."""
+    that the lesson no longer has are dropped, and their files are deleted."""
     from duet.lessons.grid import INDEX, cells_of
     from duet.server.recordings import CELL_LIST, read_cells
 

@@ -53,8 +53,8 @@ async def record_table(spec: RunSpec, kernels: KernelSettings) -> Path:
 def store_table(spec: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
     """Store the tables of a report, each in place of an older table of the same run and host.
 
-    These are a table of the headline metric, unless the lesson says in `no_table` why it has none,
-    and a table for each curve of another metric that has a point here.
+    The headline metric has a table, unless the lesson says in `no_table` why there is no such
+    table. Each curve of another metric has a table, too, if the curve has a point here.
 
     Args:
         perturbed: number of perturbed starts on the count clock, in addition to the identical runs.
@@ -73,7 +73,7 @@ def store_table(spec: RunSpec, report: Report, perturbed: int, on: str = "") -> 
 
 
 def stored_metrics(spec: RunSpec, report: Report) -> dict[str, str]:
-    """Return curve -> metric of the tables that store_table() would store; "" is the headline."""
+    """Return curve -> metric of the tables that store_table() stores. The headline's key is ""."""
     measured = {series.metric for series in report.tables[0].series}
     wanted = curve_metrics(spec.folder, spec.workload, spec.clock, spec.params)
     if not spec.folder.lesson.no_table:

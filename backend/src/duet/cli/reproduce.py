@@ -71,7 +71,7 @@ def reproduce(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Run a recording's arms again and check the lesson's claims. First it says what differs."""
+    """Run a recording's arms again and check the lesson's claims. First, print what differs."""
     from duet.bundle import open_bundle
     from duet.bundle.decoding import differences
     from duet.cli.building import build_missing
@@ -165,9 +165,9 @@ def claims_about(spec: RunSpec, shift: int) -> tuple[list[Claim], bool]:
 
     Returns:
         The claims, and whether to measure each with the knobs of the claim. If some claims have
-        exactly the recording's knobs, the result is these claims, and False. Otherwise it is the
-        claims that contradict no knob of the recording, and True. If every claim contradicts a
-        knob, it is all claims, and True.
+        exactly the recording's knobs, the result is these claims, and False. Otherwise, the result
+        is the claims that contradict no knob of the recording, and True. If every claim contradicts
+        a knob, the result is all claims, and True.
     """
     lesson = spec.folder.lesson
     first = next(iter(lesson.workloads))

@@ -275,7 +275,7 @@ HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max")
 
 
 def cycles_title(lesson: Lesson) -> str:
-    """Return the title of the lesson's first own track, or "cycles" if it has none."""
+    """Return the title of the first track that the lesson defines; "cycles" if there is none."""
     titles = [track.title for track in lesson.tracks if track.lesson]
     return titles[0] if titles else "cycles"
 

@@ -95,7 +95,7 @@ def serve(
     """
     from duet import confine
 
-    # The copy of this process that forks children has only what is imported by now, and no token.
+    # A copy of this process forks children. It has only the modules imported by now, and no token.
     confine.fork()
     from duet.api.app import create_app
     from duet.cli.build_progress import ConsoleLog, build_progress, stderr_console
@@ -367,7 +367,7 @@ GRACE_S = 2
 
 
 def hosts_url(host: str, listener: socket.socket) -> str:
-    """Return the address to which a pool's hosts connect, unless the operator sets another."""
+    """Return the address to which a pool's hosts connect if the operator sets no other address."""
     from duet.api.guard import is_loopback
     from duet.server.hosts.door import DOOR_PATH
 
@@ -377,7 +377,7 @@ def hosts_url(host: str, listener: socket.socket) -> str:
 
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:
-    """Return this server's names in the addresses that a pool's hosts and other servers use."""
+    """Return the host names by which a pool's hosts and other servers address this server."""
     from duet.store.database import servers_url
 
     urls = [servers_url(), *(one.dialled(usual_url) for one in plugins.offered("stage"))]

@@ -89,7 +89,7 @@ MemoryMb = Annotated[int, typer.Option("--memory-mb", min=128, max=8192, help="M
 
 
 def clock_name(text: str) -> Clock:
-    """Check that the clock is wall or count.
+    """Check that the clock is `wall` or `count`.
 
     Raises:
         InputError: the text is another word.
@@ -101,7 +101,7 @@ def clock_name(text: str) -> Clock:
 
 
 def better_name(text: str) -> Better:
-    """Check that the word is higher or lower.
+    """Check that the word is `higher` or `lower`.
 
     Raises:
         InputError: the text is another word.

@@ -371,7 +371,7 @@ class Notes:
 
 
 def add_folder(folder: Path) -> None:
-    """Add the trial's folder to those in which this process finds lessons."""
+    """Add the trial's folder to the folders in which this process finds lessons."""
     known = os.environ.get(EXTRA_LESSONS, "").split(":")
     if str(folder) not in known:
         os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)

@@ -155,7 +155,7 @@ def try_(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Compare your patch with the stock kernel on any command. Builds, records and measures,
+    """Compare your patch with the stock kernel on any command. Build, record and measure,
     without a lesson.
     """
     from duet.cli.trial_run import TrialOptions
@@ -239,7 +239,7 @@ def try_kernels(asked: Asked, how: TrialOptions) -> int:
 
 
 def _judged(report: Report | None, percent: float) -> Judgement:
-    """Judge by the headline metric whether a kernel is worse than the first."""
+    """Judge by the headline metric whether a kernel is worse than the first kernel."""
     from duet.cli.measure.run import errors_of
     from duet.measure.compare import Judgement, judge
 
@@ -253,7 +253,7 @@ def _judged(report: Report | None, percent: float) -> Judgement:
 
 
 def print_result(result: TryResult, report: Report | None, how: str) -> None:
-    """Print what was tried, the report in a format, and what to do next, for people."""
+    """Print for people what was tried, the report in the given format, and what to do next."""
     from duet.measure.reports import render
 
     print(f"{result.trial}: {', '.join(arm.arm for arm in result.arms)}")

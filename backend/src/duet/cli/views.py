@@ -70,7 +70,7 @@ def views(
     name: Annotated[str | None, typer.Argument(help="A view; default: all in short.")] = None,
     as_json: Json = False,
 ) -> int:
-    """List the views and the names that a lesson may use. Also says what each view draws and
+    """List the views and the names that a lesson may use. Also say what each view draws and
     needs.
     """
     from duet.lessons.document import meant

@@ -70,7 +70,7 @@ def xray(
     ] = "",
     as_json: Json = False,
 ) -> int:
-    """Read a structure of a running kernel with drgn. Boots an arm and runs the workload.
+    """Read a structure of a running kernel with drgn. Boot an arm and run the workload.
 
     The guest is not stopped. The verb shows the largest sample, which has the most memcgs and
     shrinkers, inodes or extents. A workload removes at its end what it created, so the last sample
@@ -103,7 +103,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """Choose a workload that waits for a command if neither workload nor clock was named."""
+    """If neither workload nor clock was named, choose a workload that waits for a command."""
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given

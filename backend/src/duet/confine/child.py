@@ -186,11 +186,11 @@ ZYGOTE: Final = _Zygote()
 
 
 def fork(services: Iterable[str] = USUAL) -> None:
-    """Make a copy of this process the zygote, after importing the modules of `services`.
+    """Turn a copy of this process into the zygote, after importing the modules of `services`.
 
     A program calls this at its start, because children can read all memory that the program has
-    now. If the program already has threads, the zygote starts as by `start`. If no process can be
-    started, the first child tries again.
+    now. If the program already has threads, the zygote is started as `start` does it. If no process
+    can be started, the first child tries again.
     """
     with contextlib.suppress(InfraError):
         ZYGOTE.fork(services)

@@ -193,7 +193,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
         elif kind_of == "cgroup2":
             path = next((p for number, _, p in own if number == "0"), "/")
             here = _within(top, inner, path)
-            # In cgroup v2 a group that contains processes cannot give controllers to child groups.
+            # In cgroup v2, a group that contains processes cannot give controllers to child groups.
             for folder in (here, here.parent):
                 with contextlib.suppress(OSError):
                     if kind in (folder / "cgroup.controllers").read_text().split():

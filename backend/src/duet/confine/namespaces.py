@@ -2,14 +2,14 @@
 """Run third-party programs in separate mount, PID, network, IPC and UTS namespaces (bubblewrap).
 
 The program sees the host's /usr and some other files read-only, one writable folder, and a /proc
-with only its own processes. Killing bubblewrap kills all processes inside. On the command line the
+with only its own processes. Killing bubblewrap kills all processes inside. On the command line, the
 arguments from `namespace_prefix` come before those from `duet.confine.sandbox.prefix`, which sets
 user, capabilities and limits.
 
 A program that runs as another user also needs `pid_namespace_prefix` at the front. bubblewrap drops
 all capabilities. So if bubblewrap dies, the kernel does not send the parent-death signal to a
-process of another user. With the prefix, bubblewrap is the first process of a PID namespace. If
-that process dies, the kernel kills all processes in the namespace.
+process of another user. With `pid_namespace_prefix`, bubblewrap is the first process of a PID
+namespace. If bubblewrap then dies, the kernel kills all processes in the namespace.
 
 If bubblewrap is missing or the host refuses namespaces, `missing_namespaces` says why, and programs
 start with `prefix` alone.
@@ -124,9 +124,9 @@ def _pids(proc: bool) -> list[str]:
 def continue_in_pid_namespace() -> None:
     """Continue as the first process of a new PID namespace, like a program of pid_namespace_prefix.
 
-    Only a child of this process returns, and it dies with this process. This process waits for the
-    child and exits with its exit code. If this process is not root, or may not create namespaces,
-    it returns itself.
+    This function returns only in a child of this process, which dies with this process. This
+    process waits for the child, and exits with the child's exit code. If this process is not root,
+    or may not create namespaces, there is no child, and the function returns in this process.
     """
     if os.geteuid() or _libc.unshare(_NEW_PIDS):
         return

@@ -345,7 +345,7 @@ def prefix(
     """Return the command that precedes a third-party program and confines it.
 
     The command always sets the limits and PR_SET_NO_NEW_PRIVS, disables core files, and lets the
-    program die with its parent. With `uid` it also sets user and group, and empties the capability
+    program die with its parent. With `uid`, it also sets user and group, and empties the capability
     sets and the bounding set. The program must install its own system-call filter (QEMU: -sandbox).
 
     Args:
@@ -468,7 +468,7 @@ def _limit(limits: Limits) -> None:
 def _change_user(libc: ctypes.CDLL, uid: int) -> None:
     for bit in range(64):
         if libc.prctl(_CAPBSET_DROP, bit, 0, 0, 0):
-            break  # this kernel has no more capabilities
+            break  # the kernel has no capability with this number
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)

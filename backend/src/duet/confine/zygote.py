@@ -2,7 +2,7 @@
 """Process that forks the sandboxed children: `python -m duet.confine.zygote FD`.
 
 The zygote imports modules once and reads no untrusted bytes. It is a new program, or a copy of a
-program that has just started (`become_zygote`). For each child it receives descriptors over the
+program that has just started (`become_zygote`). For each child, it receives descriptors over the
 control socket: the child's data socket, a status pipe, and the descriptors that the service needs.
 The process that holds the read end of the status pipe owns the child. The zygote writes the child's
 wait status to this pipe, and kills the child if the pipe has lost its reader. So no child outlives
@@ -106,7 +106,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
             body, blobs = receive(lambda part: os.readv(fd, [part]), REQUEST_BYTES, REQUEST_BYTES)
             # Requests are pickled, because they come from the server, which is trusted.
             request: dict[str, Any] = pickle.loads(body)
-            # This timer limits the CPU time of the request. At the limit SIGPROF ends the process.
+            # This timer limits the CPU time of the request. At the limit, SIGPROF ends the process.
             signal.setitimer(signal.ITIMER_PROF, request.pop("cpu_s"))
             reply, out = _answer(service, request, blobs, fds)
             packed: bytes = msgpack.packb(reply)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 5: read formats with libtraceevent, and records of ring-buffer pages. No I/O.
+"""Stage 5: parse format files with libtraceevent, and read ring-buffer pages. No I/O.
 
-A lane reduces records as they are (session/loop); exports, and whoever looks at the events behind a
-mark, decode them into numpy columns (Decoder).
+A lane reduces records without making columns of them (session/loop). For exports, and for the
+events behind a mark, Decoder decodes records into numpy columns.
 """
 
 from duet.decode.decoder import (

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sandboxed helper programs for pictures and films: Chromium and ffmpeg.
 
-A helper gets a private folder. If the process that owns the folder is killed, the next process that
-starts removes the folder. A parent process (duet.processes.reaper) ends all of the helper's
+A helper gets a private folder. If the process that owns the folder is killed, a later process
+removes the folder (see RunDir). A parent process (duet.processes.reaper) ends all of the helper's
 processes, even if the server is killed. Each helper has separate namespaces
-(duet.confine.namespaces). If the server is root, it also has a separate user and no capabilities:
-helpers never run as root.
+(duet.confine.namespaces). If the server is root, each helper also has a separate user and no
+capabilities: helpers never run as root.
 """
 
 from __future__ import annotations

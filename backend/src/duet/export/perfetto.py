@@ -85,7 +85,7 @@ class Packets:
     def slices(
         self, track: int, spans: Iterable[tuple[float, float, str, Mapping[str, float]]]
     ) -> None:
-        """Write properly nested spans, sorted by begin. A span stays open if its end is `inf`."""
+        """Write properly nested spans, sorted by start. A span stays open if its end is `inf`."""
         ends: list[float] = []
         for begin, end, name, notes in spans:
             while ends and ends[-1] <= begin:

@@ -305,7 +305,7 @@ def moments(shot: Shot, fps: int) -> list[float]:
 
 
 def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: bool = True) -> str:
-    """Return the query string of the page's URL for a moment.
+    """Return the query string with which the page shows a moment of a recording.
 
     Args:
         at_ms: guest time of the moment; None if the page plays the scene.

@@ -3,11 +3,11 @@
 
 The folder contains the built page, and scripts with the messages that a server would send. The page
 handles these messages with the code that handles WebSocket messages. The messages are stored as
-scripts, because a page that was opened as a file may load no other types of files.
+scripts, because a page that was opened as a file may not load files of other types.
 
 Names of files contain a hash of the content, except names that people or other pages use. A web
-server may tell browsers to keep such files forever. After the first picture the page starts a
-service worker, which stores all files of the site for visits without a network.
+server may tell browsers to keep the files with a hash forever. After the first picture, the page
+starts a service worker, which stores all files of the site for visits without a network.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class Page:
         files: name -> content.
         hashed: names that contain a hash of the content.
         script: script that index.html loads. It contains the chunks of the first picture.
-        style: style sheet that index.html loads. It contains those of the chunks.
+        style: style sheet that index.html loads. It contains the style sheets of these chunks.
         fonts: style sheet that the page adds after the first picture.
     """
 
@@ -315,7 +315,8 @@ def page_of(built: Mapping[str, bytes], home: Path | None) -> Page:
         for name, content in built.items()
         if name != CHUNKS and (name in used or name not in {*facts, *workers, *sheets})
     }
-    # Chunks register themselves, so they can be joined. The entry runs the others, so it is last.
+    # Chunks register themselves, so they can be joined. The entry chunk runs the other chunks, so
+    # it comes last.
     joined = b"".join(files.pop(name) for name in (*(n for n in first if n != entry), entry))
     script = hashed_name("page.js", joined)
     files[script] = joined
@@ -393,7 +394,10 @@ def encode_packets(packets: Iterable[Packet]) -> str:
 
 
 def shortest(bodies: Iterable[bytes]) -> bytes:
-    """Compress like `packed_bytes`, as small as possible. Numbers and texts want other blocks."""
+    """Compress like `packed_bytes`, but try two block sizes, and return the smaller result.
+
+    Numbers and texts compress best with different block sizes.
+    """
     framed = b"".join(SIZE.pack(len(body)) + body for body in bodies)
     made = []
     for memory_level in (5, 9):
@@ -403,7 +407,7 @@ def shortest(bodies: Iterable[bytes]) -> bytes:
 
 
 def chained(coded: bytes, plain: bytes) -> bytes:
-    """Encode the starts of spans as gaps, most of which are 0, so that runs pack to nine tenths.
+    """Encode the starts of spans as gaps, most of which are 0: packed runs get 10 % smaller.
 
     A gap is the time since the end of the preceding span of the same row. A span with a negative
     gap contains that span, and its end is not used for the next gap. Gaps of the same kind are
@@ -411,7 +415,7 @@ def chained(coded: bytes, plain: bytes) -> bytes:
 
     Args:
         coded: a batch whose columns are differences.
-        plain: the same batch with its own columns.
+        plain: the same batch, with values instead of differences.
     """
     batch: dict[str, Any] = msgpack.unpackb(coded)
     if not {"t0_ns", "t1_ns", "row"} <= set(batch[DELTAS]):

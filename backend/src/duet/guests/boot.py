@@ -129,7 +129,7 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
 # Choose KVM or TCG. KVM is chosen only if a guest has booted under it.
 #
 # KVM may not work even if /dev/kvm can be opened and a virtual machine can be created. On some
-# hosts an ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help,
+# hosts, an ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help,
 # because KVM itself starts. So we boot the given kernel under KVM with a deadline, once per boot of
 # the host and per QEMU version.
 

@@ -2,7 +2,7 @@
 """Sealed guest: QEMU's q35 with our initramfs, no network, and scratch disks if requested.
 
 We use q35 because 10 of 25 boots of microvm under TCG hung before the console came up. On the wall
-clock TCG runs one thread per vCPU. On the count clock all vCPUs share one thread, an instruction
+clock, TCG runs one thread per vCPU. On the count clock, all vCPUs share one thread, an instruction
 takes 2^shift ns of guest time, and idle time is skipped (-icount shift=N,sleep=off).
 """
 
@@ -37,12 +37,12 @@ from duet.processes.owned import find_program
 
 # Several vCPUs on the count clock. QEMU runs them round robin in one thread.
 #
-# In each round QEMU 7.2 lets a vCPU run for the time left until the next timer of the guest's
+# In each round, QEMU 7.2 lets a vCPU run for the time left until the next timer of the guest's
 # clock, and runs timers only after the round. The first vCPU therefore uses all of this time and
 # the second vCPU gets none. So a kernel that waits for its second CPU hangs. However, a vCPU that
 # has no time left makes QEMU run the timers, and the next vCPU then gets a complete slice. Hence we
 # leave every second vCPU offline: the guest boots on CPU 0, and the agent brings up CPUs 2, 4, 6
-# and so on. Since QEMU 8.1 all vCPUs share a slice; this setup also works there, with shorter
+# and so on. Since QEMU 8.1, all vCPUs share a slice; this setup also works there, with shorter
 # slices. docs/COUNT-CLOCK.md has the measurements.
 
 SLICE_US: Final = 10
@@ -83,8 +83,8 @@ def sharing_words(vcpus: int) -> str:
 
 # Frequency of the TSC. A guest under TCG reads the host's TSC.
 #
-# At boot a guest measures the TSC's frequency with an emulated timer. On a busy host the result is
-# wrong: one guest measured 287 MHz instead of 2,596 MHz, and its clock ran nine times too fast.
+# At boot, a guest measures the TSC's frequency with an emulated timer. On a busy host, the result
+# is wrong: one guest measured 287 MHz instead of 2,596 MHz, and its clock ran nine times too fast.
 # Therefore the kernel command line contains the frequency.
 
 SOURCE = Path(__file__).with_name("_tsc.c")
@@ -139,7 +139,7 @@ guest, so smaller guests keep PORTS."""
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
     """Return the kernel command line, which contains "quiet" unless `verbose` is set."""
     clock: tuple[str, ...] = COUNT_CMDLINE
-    # Under KVM the guest gets the TSC frequency from the host's kernel.
+    # Under KVM, the guest gets the TSC frequency from the host's kernel.
     if spec.clock == "wall":
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
@@ -152,7 +152,7 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
 def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
     """Return QEMU's arguments for a virtio-serial device that has one port per socket.
 
-    The host listens, and QEMU connects. On the count clock QEMU handles a write to a port within
+    The host listens, and QEMU connects. On the count clock, QEMU handles a write to a port within
     the instruction that notifies the device (ioeventfd=off). Otherwise QEMU's main loop would
     handle the write at a time that depends on the host, and the interrupt would arrive at a
     different instruction in every run.

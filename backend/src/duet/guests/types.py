@@ -61,7 +61,7 @@ class GuestSpec:
         disks_mib: sizes of empty virtio disks (/dev/vda, ...), which exist until the guest ends.
             There are no such disks with vng. On the count clock there are none either, because a
             disk completes requests at times that depend on the host.
-        boot_plan: plan that the agent reads at boot (fw_cfg). On the count clock a run with such a
+        boot_plan: plan that the agent reads at boot (fw_cfg). On the count clock, a run with such a
             plan repeats exactly, provided that the plan starts the workload without a command from
             the host.
         plan: plan that the agent will get, if already known. Then a copy of a template with this
@@ -94,7 +94,7 @@ class Chunk:
         stream: CTL_STREAM or a CPU number.
         payload: the next bytes of the stream, never empty; a chunk may end anywhere in a frame or
             page.
-        host_ns: monotonic host time of arrival. In a replay it is the replay's start time plus the
+        host_ns: monotonic host time of arrival. In a replay, it is the replay's start time plus the
             recorded time.
     """
 

@@ -168,11 +168,11 @@ class Fetch:
                 self._check_wanted()
                 size += len(piece)
                 if size > facts.size_bytes:
-                    raise BadAnswer("a file is longer than its list says")
+                    raise BadAnswer("a file is longer than the list says")
                 digest.update(piece)
                 file.write(piece)
         if size != facts.size_bytes or digest.hexdigest() != facts.sha256:
-            raise BadAnswer(f"{to.name} does not have the size or SHA-256 that its list says")
+            raise BadAnswer(f"{to.name} does not have the size and SHA-256 in the list")
 
     def _check_wanted(self) -> None:
         """Raise BadAnswer if the transfer was cancelled or has timed out."""

@@ -164,7 +164,7 @@ MIB_DIGITS = 7
 
 
 def live_runs() -> int:
-    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, or else by CPUs and memory.
+    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, or what CPUs and memory allow.
 
     Raises:
         InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.

@@ -91,7 +91,7 @@ class Perform(Part):
 
 
 class Expect(Part):
-    """Note about a run that may be requested soon. The call 'others' returns further such runs."""
+    """A note about a run that may be requested soon. The call 'others' returns more such runs."""
 
     what: SentRun
 
@@ -132,7 +132,7 @@ class OfRun(Part):
 
 
 class Counts(Part):
-    """Note that contains guests.clones.TemplateCounts."""
+    """A note with the counts of templates (guests.clones.TemplateCounts)."""
 
     counts: dict[str, int]
 

@@ -105,7 +105,7 @@ class GuestRun:
     async def _unless_stopped(
         self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
     ) -> dict[str, LaneSource] | None:
-        """Wait for the lanes' sources, which may fetch kernels; None if the run was stopped."""
+        """Return the lanes' sources after fetching kernels; None if the run was stopped."""
         tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Find or build the kernels of arms. Kernels are built one after another in a shared tree.
 
-build() blocks. A server must call build() in a thread that does not end earlier, because make is
-killed when the thread that started it ends. Setting the event `stop` cancels the build.
+build() blocks. A server must call build() in a thread that outlives the build, because make is
+killed when the thread that started make ends. Setting the event `stop` cancels the build.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def same_code(name: str, one: str, other: str) -> bool:
     """Whether two versions of a file differ at most in comments, blank lines and white space.
 
     Different line breaks count as a difference, because a preprocessor directive ends with its
-    line. In files that are not C, white space also counts. In Kconfig files and Makefiles only
+    line. In files that are not C, white space also counts. In Kconfig files and Makefiles, only
     whole-line comments are ignored.
     """
     return _code(name, one) == _code(name, other)
@@ -135,7 +135,7 @@ class EditedFile:
     """A file that patches change.
 
     Args:
-        before, after: text of each version; None if the file does not exist in it.
+        before, after: text of each version; None if this version lacks the file.
     """
 
     name: str
@@ -165,7 +165,7 @@ class EditedFile:
         return [n for n in gone if old[n].strip()], [n for n in fresh if new[n].strip()]
 
     def diff(self) -> str:
-        """Return a diff without comments, with the complete file; "" if no code changed."""
+        """Return a diff of the complete file without its comments; "" if no code changed."""
         old, new = self._lines()
         if old == new:
             return ""
@@ -191,7 +191,7 @@ def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tup
     """Return files that differ between two arms, or that only one arm's patches change.
 
     If `beside` has another base or config, its files cannot be compared with those of `arm`. In
-    this case `arm` is compared with its own unpatched base.
+    this case, `arm` is compared with its own unpatched base.
 
     Returns:
         The files; none if the source is not unpacked, because unpacking takes too long here.

@@ -292,7 +292,7 @@ def _option_lost(lost: Sequence[tuple[str, str, str]], fragments: Sequence[Path]
 
 
 def sweep_half_written(src: Path) -> None:
-    """Remove files that a killed make may have half-written, so that make builds them again.
+    """Remove files that a killed make may have left incomplete, so that make rebuilds them.
 
     An object is complete if its .cmd file is newer than the object, because kbuild writes the .cmd
     file last. The products of the final link have no .cmd file, so they are removed after every

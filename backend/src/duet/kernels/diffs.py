@@ -232,7 +232,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
 
 
 def _hunks(name: str, lines: list[str], start: int) -> list[str]:
-    """Return the lines of a file's hunks; raise an error if a hunk has fewer than announced."""
+    """Return the lines of a file's hunks; raise an error if a hunk lacks announced lines."""
     at = start
     while at < len(lines) and _HUNK.match(lines[at]):
         at, whole = hunk_end(lines, at)

@@ -420,7 +420,7 @@ def same_kernel(one: KernelImage, other: KernelImage) -> bool:
         ids = build_ids(one.vmlinux)
         if ids != set() and ids == build_ids(other.vmlinux):
             return True
-        with ThreadPoolExecutor(2) as pool:  # each mostly waits for the reader of its DWARF
+        with ThreadPoolExecutor(2) as pool:  # each thread mostly waits for a child
             first, second = pool.map(_digest, (one.vmlinux, other.vmlinux))
         return first == second
     except (OSError, ValueError, IndexError, struct.error):

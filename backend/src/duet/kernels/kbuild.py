@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find options in a source tree's Makefiles, Kconfig files and #ifdefs, without running them.
+"""Find options in the text of a source tree's Makefiles, Kconfig files and #ifdefs.
 
 The results are good guesses, and serve only for messages. Exact results would require make and the
 preprocessor.
@@ -25,7 +25,7 @@ MOST_STEPS = 20
 
 
 def known_options(src: Path, names: Collection[str]) -> set[str]:
-    """Return those of the options (with CONFIG_) that a Kconfig file of the tree defines."""
+    """Return only the options (with CONFIG_) that a Kconfig file of the tree defines."""
     found: set[str] = set()
     for folder, folders, files in os.walk(src):
         folders[:] = [name for name in folders if name not in ("Documentation", ".git")]

@@ -29,9 +29,9 @@ from duet.kernels.source import check_space
 
 # Layouts of a kernel's code: the order in which the text of its objects is linked. Pure.
 #
-# A patch can change performance merely by moving code to other addresses: which functions share a
-# cache line, a page or a branch predictor slot is then different (Mytkowicz et al., Producing Wrong
-# Data Without Doing Anything Obviously Wrong, ASPLOS 2009). The linker script of a layout lists the
+# A patch can change performance merely by moving code to other addresses, because other functions
+# then share a cache line, a page or a branch predictor slot (Mytkowicz et al., Producing Wrong Data
+# Without Doing Anything Obviously Wrong, ASPLOS 2009). The linker script of a layout lists the
 # `.text` of each object in another order, after a gap. Initcalls, tables and data keep the order of
 # the objects.
 #

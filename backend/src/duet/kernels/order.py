@@ -97,7 +97,7 @@ def outwards(
             objects,
         )
 
-    compiled = stands is not None  # in an uncompiled tree the first arm compiles everything
+    compiled = stands is not None  # in an uncompiled tree, the first arm compiles everything
     left = sorted(arms, key=lambda arm: (arm.lesson, len(arm.patches), arm.name))
     order: list[ArmSpec] = []
     in_wide = is_wide(here)

@@ -2,8 +2,8 @@
 """Check, before any kernel is compiled, that patches fit and which options the sources lack.
 
 Compiling takes minutes, but this check of an unpacked source takes a second. So a patch that does
-not fit is reported immediately, even if its kernel would be built last. In the tree only .config
-changes.
+not fit is reported immediately, even if its kernel would be built last. In the tree, only
+.config changes.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
     Args:
         base: the base, which names the location of its source.
         source: a tarball or folder given by --source; None for the base's own source.
-        cache: folder that contains the file of digests, and fetched sources.
+        cache: folder that contains fetched sources and the file of digests.
 
     Raises:
         NoSource: the source does not exist, and its digest is unknown. Stored kernels require only

@@ -25,7 +25,7 @@ from duet.kernels.source import NoSource, check_space, fetched_tarball
 #
 # First the machine's own package lists are tried. If these lists lack the package, Debian's archive
 # is tried. For the archive, apt uses settings, lists and folders in the cache, so that the
-# machine's sources and packages stay unchanged. In both cases apt verifies the archive's signature
+# machine's sources and packages stay unchanged. In both cases, apt verifies the archive's signature
 # with Debian's keys. apt.conf(5) and apt-secure(8) describe the settings below.
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -334,7 +334,7 @@ def bring_sources(
 def _missing(
     arms: Sequence[ArmSpec], settings: KernelSettings, stored: Callable[[ArmSpec], object]
 ) -> list[tuple[ArmSpec, Base]]:
-    """Return one arm per base whose source is needed but missing, and is in a Debian package."""
+    """Return one arm per base whose source is needed, missing, and in a Debian package."""
     found: dict[str, tuple[ArmSpec, Base]] = {}
     for arm in arms:
         base = settings.base_of(arm)

@@ -2,12 +2,12 @@
 """Find the objects that a small change makes stale, so that make need not search the whole tree.
 
 Before kbuild links a kernel, it looks into each of some 300 folders for work, which takes almost as
-long as the link. kbuild records what each of its products was made from. After a change of few
+long as the link. kbuild records what each of its products was made from. After a change to a few
 source files, these records name the stale objects, and make compiles only these before it links.
-The kernel is the same to the byte.
+The resulting kernel is byte for byte the kernel that a search of the whole tree would give.
 
-The records do not cover everything, for example generated files and folders' Makefiles. Where they
-may not suffice, the caller must have make search the whole tree.
+The records do not cover everything, for example generated files and folders' Makefiles. Where the
+records may not suffice, the caller must let make search the whole tree.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def stale_objects(src: Path, changed: Collection[str]) -> list[str] | None:
 
 
 def fingerprint(src: Path) -> str:
-    """Return a digest of what affects each object besides the sources."""
+    """Return a digest of everything that affects the objects, except their sources."""
     tools = (make_words(src, 1), tool_versions(), sorted(BUILD_ENV.items()))
     digest = hashlib.sha256(repr((str(src), tools)).encode())
     digest.update((src / ".config").read_bytes())
@@ -76,13 +76,13 @@ def fingerprint(src: Path) -> str:
 def search_limit(objects: Sequence[str]) -> str:
     """Return the argument with which make compiles these objects alone, and then links.
 
-    make links only if the archive is newer than the kernel, so it has to be touched before.
+    make links only if the archive is newer than the kernel, so touch_archive() must come first.
     """
     return f"single-goals={' '.join(f'./{name}' for name in objects)}" if objects else "build-dir="
 
 
 def touch_archive(src: Path) -> None:
-    """Have make link the kernel, although the archive has the same members."""
+    """Ensure that make links the kernel, although the archive has the same members."""
     os.utime(src / ARCHIVE)
 
 

@@ -2,9 +2,9 @@
 """The work tree in which all arms are built, and switching it from one arm to the next.
 
 make recompiles each source file that is newer than its object. So a switch writes only files whose
-content differs, and leaves the mtime of every other file unchanged. Before a switch first writes a
-file, it copies the original to the folder `pristine`. After a killed switch, the originals and the
-patches determine what the tree must contain, so no log is necessary.
+content differs, and leaves the mtime of every other file unchanged. Before a switch writes a
+file for the first time, it copies the original to the folder `pristine`. After a killed switch, the
+originals and the patches determine what the tree must contain, so no log is necessary.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class WorkTree:
         return list(changes)
 
     def edits_only(self, changes: Mapping[str, bytes | None]) -> bool:
-        """Whether changes(), which are not written yet, neither create nor delete a file."""
+        """Whether `changes`, which are not written yet, neither create nor delete a file."""
         return all(
             content is not None and (self.src / name).exists() for name, content in changes.items()
         )
@@ -238,7 +238,7 @@ def read_tree_state(folder: Path) -> TreeState | None:
 
 
 def read_fingerprint(folder: Path) -> str:
-    """Return with what all objects of the tree were compiled; "" if some may be stale."""
+    """Return the fingerprint of all objects of the tree; "" if some may be stale."""
     try:
         return str(json.loads((folder / "stands.json").read_bytes())["compiled"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -249,8 +249,8 @@ def write_tree_state(folder: Path, standing: TreeState | None, fingerprint: str 
     """Record which arm the tree contains; None while a switch is in progress.
 
     Args:
-        fingerprint: with what the arm's objects were compiled (duet.kernels.stale); "" unless all
-            of them are up to date.
+        fingerprint: fingerprint of the arm's objects (duet.kernels.stale); "" unless all of them
+            are up to date.
     """
     path = folder / "stands.json"
     if standing is None:

@@ -42,8 +42,8 @@ def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn
             descriptor.
 
     Raises:
-        LensError: the monitor, the vmcoreinfo, the vmlinux or its DWARF is missing, or the DWARF is
-            another kernel's.
+        LensError: the monitor, the vmcoreinfo, the vmlinux or its DWARF is missing, or the DWARF
+            belongs to another kernel.
     """
     named = named or vmlinux
     if not vmlinux.is_file():

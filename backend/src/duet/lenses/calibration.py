@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Converts host time to guest time, with an error bound. Pure.
 
-On the wall clock both clocks run at the same rate, so only their offset (host minus guest) is
+On the wall clock, both clocks run at the same rate, so only their offset (host minus guest) is
 estimated. If the guest sends a frame at g and it arrives at h, then h - g is an upper bound of the
 offset, because the frame took time to arrive. If a command is sent at h and the guest carries it
 out at g, then h - g is a lower bound. The best bounds of the run are used. They widen with age,
@@ -11,7 +11,7 @@ A guest's clock stops while the guest is held, so the time in holds is subtracte
 time. A hold begins somewhere within the call that stops the guest. It ends somewhere within the
 call that resumes it.
 
-On the count clock the host's time is useless. Instead, the guest's clock is read from its memory
+On the count clock, the host's time is useless. Instead, the guest's clock is read from its memory
 before and after a sample.
 """
 

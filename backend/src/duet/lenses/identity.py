@@ -82,7 +82,7 @@ class Identifier:
     def _set_pages(self, address: int) -> None:
         """Tell drgn's helpers where page structures are.
 
-        Without VMEMMAP there is one array of page structures per section. The helpers expect a
+        Without VMEMMAP, there is one array of page structures per section. The helpers expect a
         single array and cache its start. So this method sets the start again for each address's
         section. `section_mem_map` of struct mem_section (include/linux/mmzone.h) contains the
         address at which page 0 would be, with flags in the low bits.

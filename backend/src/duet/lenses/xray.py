@@ -72,14 +72,14 @@ class XrayListener(Protocol):
     """A run that listens to an x-ray."""
 
     def on_raw(self, message: Message) -> None:
-        """Handle a message from the process: sample, fault or ordered (see duet.lenses.worker)."""
+        """Handle a message of duet.lenses.worker: `sample`, `fault` or `ordered`."""
 
     def on_fault(self, message: str, remedy: str) -> None:
         """Handle the x-ray's fault, after which no more samples follow."""
 
 
 class Xray:
-    """Owns the process that reads a guest. Use as `async with`, which ends the process.
+    """Owns the process that reads a guest. Use with `async with`, which ends the process.
 
     Args:
         socket: a QMP socket that nothing else uses.

@@ -77,7 +77,7 @@ def cells_of(folder: LessonFolder) -> list[Cell]:
                 )
             if kept := [name for name, value in turned.items() if params.get(name) != value]:
                 raise InputError(
-                    f"the grid {grid} turns {kept[0]}, but no run on the {lesson.clock} clock "
+                    f"the grid {grid} varies {kept[0]}, but no run on the {lesson.clock} clock "
                     "has this value.",
                     remedy="Leave the knob out of `over`.",
                 )
@@ -108,7 +108,7 @@ def chosen_cells(folder: LessonFolder, selection: str) -> list[Cell]:
     for knob, values in wanted.items():
         if knob not in known:
             raise InputError(
-                f"no grid of lesson {folder.slug} turns '{knob:.40}'.",
+                f"no grid of lesson {folder.slug} varies '{knob:.40}'.",
                 remedy=f"Choose from: {', '.join(known)}.",
             )
         if missing := [value for value in values if value not in known[knob]]:
@@ -124,7 +124,7 @@ def chosen_cells(folder: LessonFolder, selection: str) -> list[Cell]:
     ]
     if not chosen:
         raise InputError(
-            f"no grid of lesson {folder.slug} turns {' and '.join(wanted)} together.",
+            f"no grid of lesson {folder.slug} varies {' and '.join(wanted)} together.",
             remedy="Choose knobs of one grid.",
         )
     return chosen

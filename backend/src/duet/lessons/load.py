@@ -252,7 +252,7 @@ class LessonFolder:
     ) -> dict[str, int]:
         """Fill in defaults, and check all values. Omit knobs that affect only the page's model.
 
-        On the count clock a guest always has one vCPU; only measurements can have more
+        On the count clock, a guest always has one vCPU; only measurements can have more
         (duet.cli.arguments).
 
         Args:

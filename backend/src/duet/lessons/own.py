@@ -32,7 +32,7 @@ def changed_arm(name: str) -> str | None:
 
 
 def are_changed(arms: Iterable[str]) -> list[str]:
-    """Return those of the names that belong to visitors' arms."""
+    """Return only the names of visitors' arms."""
     return [arm for arm in arms if changed_arm(arm) is not None]
 
 

@@ -41,9 +41,9 @@ def probes_of(lesson: Lesson, arm: str) -> dict[str, Event]:
 
 
 def kernel_values(text: str) -> list[str]:
-    """Return the values of the kernel that a text names.
+    """Return the names of the kernel values that a text uses.
 
-    A value is NAME for a symbol's address, offset:STRUCT.MEMBER, or sizeof:STRUCT.
+    A name has the form NAME (a symbol's address), offset:STRUCT.MEMBER, or sizeof:STRUCT.
     """
     return [symbol or layout for symbol, layout in _VALUE.findall(text)]
 
@@ -66,7 +66,7 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
     """Replace {sym:NAME}, {offset:STRUCT.MEMBER}, {sizeof:STRUCT} and {comm}.
 
     Args:
-        symbols: addresses, offsets and sizes, by the names of kernel_values().
+        symbols: addresses, offsets and sizes, by the names that kernel_values() returns.
         comm: glob of the workload's threads.
 
     Raises:
@@ -105,7 +105,7 @@ def filled(text: str, values: Mapping[str, int]) -> str:
         raise InputError(
             f"'{text:.80}' cannot be filled in: it names a value that does not exist, or its "
             f"braces do not match ({error.args[0]!s:.60}).",
-            remedy=f"These have values: {', '.join(values) or 'none'}. Run ./duet lint.",
+            remedy=f"These names have values: {', '.join(values) or 'none'}. Run ./duet lint.",
         ) from None
 
 
@@ -136,8 +136,8 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
 
     The 8 MiB of a live run are enough for some 200,000 events, which a busy workload causes in a
     second or less. So the buffer here is larger: a quarter of the memory that is free beside the
-    scratch disk, which is also in memory. A session keeps only a part of a run
-    (Limits.transcript_bytes), which is the largest size of the buffer.
+    scratch disk, which is also in memory. The buffer is never larger than
+    Limits.transcript_bytes, because a session keeps no more than this of a run.
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
     return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
@@ -173,7 +173,7 @@ def plan_text(
 
     Args:
         params: checked values (LessonFolder.check_params).
-        symbols: values of this arm's kernel, by the names of kernel_values().
+        symbols: values of this arm's kernel, by the names that kernel_values() returns.
         traced: False for runs that measure.
         at_boot: whether the plan is passed through fw_cfg, starts at boot, and keeps events in the
             guest until the end. The count clock requires such a plan, because it allows no input

@@ -130,7 +130,10 @@ def _usual_base(subject: Subject) -> str:
 
 
 def lit(subject: Subject) -> Found:
-    """Check that highlighted lines exist in an arm's patches. Stock may name removed lines."""
+    """Check that highlighted lines exist in an arm's patches.
+
+    The stock arm may name removed lines.
+    """
     folder = subject.folder
     lines = {arm.name: patch_lines(subject, arm.name) for arm in folder.lesson.arms}
     others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
@@ -413,5 +416,5 @@ def parts_of(compiler: str) -> tuple[str, ...]:
         ).stdout.strip()
         for question in questions
     ]
-    # A program that the compiler finds by PATH is answered by its name alone.
+    # For a program that it finds by PATH, the compiler answers with the bare name.
     return tuple(found for one in answers if (found := shutil.which(one) or one) and "/" in found)

@@ -44,7 +44,7 @@ class NotChecked:
 
 
 class Outside:
-    """Files outside the lessons and the program on which a verdict rests (see lint/memory.py).
+    """Files that a verdict depends on, besides the lessons and the program (see lint/memory.py).
 
     Attributes:
         stamps: stamp of each file, None if the file is missing.

@@ -181,7 +181,7 @@ def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
-    """Add the lesson to a problem in a YAML file. By default `where` is like 'trace.yaml:41'."""
+    """Add the lesson to a problem in a YAML file. By default, `where` is like 'trace.yaml:41'."""
     name = one.file.rpartition("/")[2]
     place = where or f"{name}:{one.line}"
     return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)

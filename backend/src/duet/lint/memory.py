@@ -2,15 +2,16 @@
 """Remembers good verdicts between runs of `duet lint`, in the folder `lint` of the cache.
 
 A lint decodes all recordings, compiles all workloads and reads all built kernels, which takes ten
-seconds. Nothing of that needs to be done twice. The lint has one part per lesson, and a REST. A
-part without a problem is remembered in a file whose name is a digest of all that the part reads in
-the checkout: the lesson's files and recordings, its patches, files that lessons share, the program
-itself, and the environment. The digest covers contents, not times. What the part uses outside the
-checkout (kernels in the cache, kernel sources, compilers and headers) is in the file, with the
-stamps (duet.base.files) at that time. The part is checked again if its digest has no file, or if a
-stamp differs.
+seconds. None of this needs to be done twice. The lint has one part per lesson, and a REST. A part
+without a problem is remembered in a file whose name is a digest of all that the part reads in the
+checkout: the lesson's files and recordings, its patches, files that lessons share, the program
+itself, and the environment. The digest covers contents, not times. The file lists what the part
+uses outside the checkout (kernels in the cache, kernel sources, compilers and headers), with the
+stamps (duet.base.files) at the time of the check. The part is checked again if its digest has no
+file, or if a stamp differs.
 
-This module imports nothing slow: if all parts are remembered, the lint ends after it.
+This module imports nothing slow, because the lint needs no other module if all parts are
+remembered.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def _tree_digest(folder: str, without: frozenset[str], above: tuple[tuple[int, i
     """Digest a folder as `_tree` does.
 
     Args:
-        above: device and inode of the folders above, which a link may name again.
+        above: device and inode of the folders above, to which a link may lead back.
     """
     try:  # pathlib would double the time of this function
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)

@@ -97,7 +97,7 @@ def _watch_kernel(subject: Subject, arm: str, settings: KernelSettings) -> None:
         outside.watch(settings.cache / DIGESTS, *settings.source_places(base))
         key = plan(spec, settings)
     except DuetError:
-        return  # the files in the checkout and the watched ones decide that there is no kernel
+        return  # there is no kernel until a file in the checkout or a watched file changes
     kernel = settings.store.folder / key
     outside.watch(kernel, *(kernel / name for name in (*FILES, SIZES, "manifest.json")))
 

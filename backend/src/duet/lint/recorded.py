@@ -140,7 +140,7 @@ def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[st
                 )
                 yield f"lane {arm} has no {operation.name}, {ends}", remedy
         elif _watched(folder, workload) and not run.log.seen(arm):
-            # No event marks the operations of this workload, so only lenses can show data of it.
+            # No event marks the operations of this workload, so only lenses can show data.
             yield f"no lens has observed anything in lane {arm}", again
         if metrics.events_lost:
             yield f"lane {arm} has lost {metrics.events_lost} events", again
@@ -228,7 +228,7 @@ def predictions(subject: Subject) -> Found:
 
 
 def grid(subject: Subject) -> Found:
-    """Check that each cell of a grid is recorded as the grid says, and the size of all cells."""
+    """Check that each cell of a grid is recorded as the grid says, and check the total size."""
     folder = subject.folder
     try:
         cells = cells_of(folder)
@@ -303,7 +303,7 @@ def crossings(subject: Subject) -> Found:
 
 
 def _unclear(asked: Crossing, ratios: list[tuple[int, float]], place: Place) -> Found:
-    """Report recorded ratios around the answer that are too close to the limit."""
+    """Report each ratio next to the crossing of the limit that is too close to the limit."""
     limit = asked.below or asked.above or 0.0
     passed = [ratio < limit if asked.below else ratio > limit for _, ratio in ratios]
     if not ratios:

@@ -26,8 +26,8 @@ from duet.measure.model import (
 
 # Statistics of samples: medians, intervals, tests. Pure.
 #
-# Importing scipy.stats takes more than a second, so only the functions that use it import it. A
-# server or command that measures nothing does not wait for this import.
+# Importing scipy.stats takes more than a second, so it is imported only inside the functions that
+# use it. A server or command that measures nothing does not wait for this import.
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
@@ -44,7 +44,7 @@ def prepare() -> None:
 def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
     """Return median, mean, spread and 95 % interval of the mean (Student's t).
 
-    Return None without samples.
+    Return None if there are no samples.
 
     There is no interval on the count clock, where identical runs have identical figures.
     """
@@ -60,8 +60,7 @@ def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
 def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
     """Return the 95 % interval of the mean, or None for fewer than two samples.
 
-    The interval of samples that are never negative, such as rates and times, begins at 0 at the
-    lowest.
+    If samples are never negative, such as rates and times, the interval does not go below 0.
     """
     if len(samples) < 2:
         return None

@@ -413,8 +413,8 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
     for arm in table.arms:
         if arm.name not in packed or packed[arm.name].facts.key != arm.key:
             raise BadHostResult(
-                f"{path.name} has figures for a kernel of {arm.name} that is not the one in its "
-                f"pack ({where}).",
+                f"the figures of {arm.name} in {path.name} are for a kernel that is not in the "
+                f"file's pack ({where}).",
                 remedy="Name the file that ./measure of this pack wrote.",
             )
     for one in table.series:

@@ -265,7 +265,7 @@ def all_steps(plan: MeasurePlan) -> list[Step]:
     """Return every run of a measurement in order. Runs of relinked kernels are last.
 
     Raises:
-        InputError: there are more than MAX_RUNS runs, or steps() raised it.
+        InputError: there are more than MAX_RUNS runs, or steps() raised this error.
     """
     found = (steps(plan) if not plan.link else []) + layout_steps(plan)
     if len(found) > MAX_RUNS:

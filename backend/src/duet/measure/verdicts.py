@@ -79,7 +79,7 @@ class Judged:
 def judge(
     mail: float, ours: float, interval: Interval | None = None, range_: Interval | None = None
 ) -> Judged:
-    """Judge our ratio against the mail's ratio. A ratio is the arm's figure over the reference's.
+    """Judge our ratio against the mail's ratio: the arm's figure divided by the reference figure.
 
     Args:
         interval: interval of our ratio: 95 % (wall clock), or the range over perturbed starts
@@ -287,7 +287,7 @@ def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
 
 
 def _differs(found: dict[int, Comparison]) -> str:
-    """Return how a change differs between shifts, or "" if all shifts show about the same."""
+    """Return how a change differs between shifts, or "" if the change is about the same for all."""
     if all(one.verdict == "no difference proven" for one in found.values()):
         return ""
     effects = [effect(one.ratio or 0) for one in found.values()]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The contract with the browser: all WebSocket messages, in both directions.
 
-A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire it
+A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire, it
 is a msgpack map with the field `type`. `make contract` generates the page's types and checks from
 these models. Times are in nanoseconds since the start of the lane's workload, unless the name says
 otherwise.

@@ -148,7 +148,7 @@ def _malformed(what: str) -> InputError:
 
 
 def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
-    """Build an ErrorMessage. For an unexpected exception it shows the type but no traceback.
+    """Build an ErrorMessage. For an unexpected exception, it shows the type but no traceback.
 
     Args:
         run: id of the requested run that fails because of the error.

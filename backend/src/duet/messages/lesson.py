@@ -245,7 +245,7 @@ class RecordingLine(Part):
 class GridCell(RecordingLine):
     """The recording of one cell of a grid, with the numbers of the grid's curves.
 
-    recorded/grid.json is a list of these.
+    recorded/grid.json is a list of these objects.
     """
 
     grid: str

@@ -149,8 +149,8 @@ class CpuTime:
     def since(self, before: CpuTime) -> CpuTime:
         """Return the increase since an earlier reading; never negative.
 
-        If a thread has ended between the two readings, its times are missing, for example after
-        QEMU was killed.
+        If a thread has ended between the two readings, for example because QEMU was killed, its
+        times are missing.
         """
         return CpuTime(
             max(0, self.ran_ns - before.ran_ns), max(0, self.waited_ns - before.waited_ns)
@@ -172,7 +172,7 @@ class CpuTime:
 
         Args:
             host_ran_ns: CPU time of all host processes between the two readings, including this
-                one.
+                process.
             elapsed_ns: wall-clock time between the two readings.
         """
         others_ns = max(host_ran_ns - self.ran_ns, 0)
@@ -270,7 +270,7 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
 
 # The server has priority over the processes that it starts.
 #
-# With autogroups (sched(7)) Linux divides CPU time among sessions first, so niceness only matters
+# With autogroups (sched(7)), Linux divides CPU time among sessions first, so niceness only matters
 # within a session. Guests have separate sessions or control groups. So the server raises the
 # priority of its session, for kernels with autogroups, and of its threads, for other kernels.
 # Raising the priority of one thread is not enough, because this thread must wait for any other

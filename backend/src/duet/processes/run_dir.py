@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Private directories of processes. If the owner is killed, the next start removes them."""
+"""Private directories of processes. If the owner is killed, a later process removes them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _watch(wakeups: socket.socket, end: Callable[[], None], end_s: float) -> Non
 
 
 def arm(end_s: float) -> None:
-    """Make a thread that needs no interpreter lock exit the process before `end_s` has passed."""
+    """End the process before `end_s` has passed, from a thread that needs no interpreter lock."""
     with contextlib.suppress(ValueError, OSError, AttributeError):  # if stderr is closed
         faulthandler.dump_traceback_later(end_s - MARGIN_S, exit=True, file=sys.stderr)
         return

@@ -2,7 +2,7 @@
 """Reliable, ordered delivery of messages over connections that can break.
 
 The payload of a frame (duet.base.frames) begins with a sequence number (u64). In a DATA frame, the
-message follows. Each side stores its frames until the peer confirms them. After a reconnect both
+message follows. Each side stores its frames until the peer confirms them. After a reconnect, both
 sides send the number of the last message that they received, and missing frames are sent again.
 Duplicates are dropped, so each message is delivered exactly once.
 """

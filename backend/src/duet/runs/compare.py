@@ -93,8 +93,8 @@ def compare(first: Path, second: Path) -> Comparison:
     arms = [[entry.name for entry in bundle.manifest.arms] for bundle in (one, other)]
     if not set(arms[0]) & set(arms[1]):
         raise InputError(
-            f"{first.name} has {', '.join(arms[0])}, and {second.name} {', '.join(arms[1])}: "
-            "they have no common arm.",
+            f"{first.name} has the arms {', '.join(arms[0])}, but {second.name} has "
+            f"{', '.join(arms[1])}: they have no common arm.",
             remedy="Record one of them again with the other's arms.",
         )
     only = {arm: "first" for arm in arms[0] if arm not in arms[1]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Choose the recording for a step; frontend/src/derive/recording.ts must choose the same."""
+"""Choose the recording for a step; frontend/src/derive/recording.ts must choose the same one."""
 
 from __future__ import annotations
 

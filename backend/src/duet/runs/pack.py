@@ -178,7 +178,7 @@ def bundle_bytes(spec: RunSpec, result: RunResult, settings: KernelSettings) -> 
         return None
     left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
-    # If this process is killed, the next process that starts removes the folder.
+    # If this process is killed, a later process removes the folder (see RunDir).
     with RunDir() as folder:
         path = folder / "run.duet"
         write_run(
@@ -221,7 +221,7 @@ def join_bundles(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[s
         InputError: a bundle is malformed.
         InfraError: the bundles do not belong to one run, or the disk is full.
     """
-    # If this process is killed, the next process that starts removes the folder.
+    # If this process is killed, a later process removes the folder (see RunDir).
     with RunDir() as folder:
         bundles = []
         for number, part in enumerate(parts):

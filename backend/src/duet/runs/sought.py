@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decide whether a run shows a step's claim; frontend/src/derive/sought.ts must do the same."""
+"""Decide whether a run shows a step's claim; frontend/src/derive/sought.ts must agree."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class LaneTables:
 
 
 # Search a lane for the marks that a step's `must_show` names. The results are intervals, sorted by
-# begin. Pure.
+# start. Pure.
 
 
 MS = 1e6
@@ -113,7 +113,7 @@ class Names:
 
 
 def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
-    """Return all intervals of a lane that match the condition `one`, sorted by begin."""
+    """Return all intervals of a lane that match the condition `one`, sorted by start."""
     pairs = _named(lane, one, names)
     if one.during is not None:
         pairs = _inside(pairs, _spans(lane, one.during, names))
@@ -315,7 +315,8 @@ def _amounts(
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
     """Return a window's end on a lane.
 
-    In a step with `hold`, the window ends no later than an operation that began in the window.
+    In a step with `hold`, the window ends when the first operation that began in the window ends,
+    or earlier.
     """
     if "hold" not in step.scene.show:
         return b

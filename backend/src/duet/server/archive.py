@@ -103,7 +103,7 @@ def set_owner(folder: Path, name: str, owner: str) -> None:
 
 def forget_owner(folder: Path, name: str) -> None:
     """Delete a run's owner file. Call this before the run is deleted, because a later run may get
-    its name."""
+    the same name."""
     (folder / f"{name}{ENDING}").unlink(missing_ok=True)
 
 
@@ -396,10 +396,10 @@ class Archiver:
         self._going: set[asyncio.Task[None]] = set()
 
     def save(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
-        """Start to save an ended run under the name in its id, without waiting for the end.
+        """Start to save an ended run under the name in its id. Do not wait until it is saved.
 
         Args:
-            owner: ident of the visitor who started it; "" for the operator.
+            owner: ident of the visitor who started the run; "" for the operator.
 
         Returns:
             The task that saves it; None if runs are not saved.

@@ -109,7 +109,7 @@ class Places:
         found = [("access.json", self.access)]
         found += [(CLASSES, self.classes)] if self.classes is not None else []
         found += [(f"runs/{path.name}", path) for path in runs]
-        # the patch was written before this file, so it exists
+        # the patch was written before this file, so the patch exists
         for facts in sorted(self.changes.glob("own-*/change.json")):
             arm = facts.parent.name
             patch = facts.with_name(f"{arm}.patch")

@@ -90,13 +90,13 @@ class Director:
         stage: where live runs happen; the director enters and leaves it.
         builds: False for a server that never builds kernels.
         live: False for a server that shows recordings only; it boots no guest.
-        saved: where ended live runs are saved; None saves nothing.
+        saved: where ended live runs are saved; None to save nothing.
         slots: number of simultaneous live runs, which equals the stage's number of slots.
         changing: what is needed to build visitors' changes; None if visitors cannot change patches.
         store: the plug-ins' database, which the director opens and closes; None if they store
             nothing.
         hosts: endpoint for host processes on other machines; None if it is not needed.
-        services: makers of the plug-ins' services; None takes those of the installed plug-ins.
+        services: makers of the plug-ins' services; None for those of the installed plug-ins.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class Door(Protocol):
         ...
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Return those of `visitors` who have lost their access."""
+        """Return only the `visitors` who have lost their access."""
         ...
 
 

@@ -41,8 +41,8 @@ def crossing_ratios(
     """Return (value of the knob, ratio of the two arms) for each point of a crossing's curve.
 
     As on the page (frontend/src/derive/grid.ts), the grid's other knobs have the prediction's
-    values, or else their defaults; a value that is not recorded counts as the first one. Empty if
-    there is no such curve.
+    values, or else their defaults. A value that is not recorded is replaced by the grid's first
+    value. Return [] if there is no such curve.
     """
     asked = prediction.crossing
     grid = lesson.grids.get(asked.grid) if asked else None

@@ -96,7 +96,7 @@ class OwnLessons:
         return NO_SANDBOX
 
     def source(self, slug: str, arm: str) -> tuple[Source, ...]:
-        """Return the source of an arm that can be changed. Blocking.
+        """Return the part of an arm's source that can be changed. Blocking.
 
         Raises:
             DuetError: there is no such arm, or its source is missing.
@@ -170,7 +170,7 @@ class OwnBuild:
 
     Args:
         folder: the lesson with the changed arm.
-        owners: visitors who wait for the build; it is cancelled when none is left.
+        owners: visitors who wait for the build; the build is cancelled when no owner is left.
         asked_s: monotonic time of the first request for the build.
     """
 

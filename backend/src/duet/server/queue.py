@@ -46,7 +46,7 @@ class Request:
         kind: for runs of one kind, the real duration divided by `expected_s` is similar.
         expected_s: duration estimated from the run's parameters.
         alone: whether nothing else may run at the same time.
-        judges: whether it is a judgement.
+        judges: whether the run is a judgement.
         sort: a newer request replaces the same visitor's request of the same sort, and no other.
         sharers: visitors who made an identical request later.
         began_s: when the run started; None while it waits.
@@ -141,7 +141,7 @@ class Place:
     Args:
         place: position in the queue; 1 starts next.
         waiting: number of requests in the queue.
-        estimate_s: estimated time until it starts.
+        estimate_s: estimated time until the request starts.
     """
 
     place: int

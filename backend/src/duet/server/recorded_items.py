@@ -116,7 +116,7 @@ class Item:
 
     @property
     def why(self) -> str:
-        """Description of what is stale; "" if nothing is."""
+        """Description of what is stale; "" if nothing is stale."""
         arms: dict[str, list[str]] = {}
         for arm, found in self.stale.items():
             arms.setdefault(first_changes(found), []).append(arm)

@@ -21,8 +21,8 @@ from duet.server.queue import Request, Scheduler
 from duet.session import RunSpec
 from duet.stream.hub import Hub, Viewer, ViewerId
 
-# Tracks who controls a live run. First its owner has control, until they release it, leave, are
-# idle for too long, or are overruled.
+# Tracks who controls a live run. At first, the run's owner has control, until they release it,
+# leave, are idle for too long, or are overruled.
 #
 # Pure: the caller passes all times.
 
@@ -31,7 +31,7 @@ class Control:
     """Control of one run.
 
     Args:
-        owner: ident of the visitor who started it, and who has control first.
+        owner: ident of the visitor who started the run, and who has control first.
         idle_s: time without a command after which control expires.
     """
 
@@ -177,13 +177,13 @@ class RunBoard:
             viewer.put(packets[ident])
 
     def show_control(self, entry: Entry) -> None:
-        """Tell all viewers of a run who controls it."""
+        """Tell each viewer of a run which visitor controls the run."""
         if entry.performance is not None:
             for viewer in self._hub.watching(entry.performance.log):
                 self.show_control_to(viewer, entry)
 
     def show_control_to(self, viewer: Viewer, entry: Entry) -> None:
-        """Tell one viewer who controls the run that they watch. Nobody controls an ended run."""
+        """Tell a viewer which visitor controls the run. Nobody controls an ended run."""
         ident, control = viewer.visitor.ident, entry.control
         holder = None if entry.over else control.holder
         viewer.put(
@@ -290,7 +290,7 @@ class RunBoard:
         self.watch(viewer, entry.performance)
 
     def move_pages(self, entry: Entry) -> None:
-        """Show a run on the pages that requested it. Tell all its viewers who controls it."""
+        """Show a run on the pages that requested it. Tell its viewers which visitor controls it."""
         run = entry.performance
         assert run is not None
         for ident in sorted(entry.askers):

@@ -72,7 +72,7 @@ class LiveRuns:
     Enters and leaves the stage.
 
     Args:
-        archiver: saves runs that have ended; None saves nothing.
+        archiver: saves runs that have ended; None to save nothing.
         slots: number of simultaneous live runs, which equals the stage's number of slots.
         judged: called for each visitor who requested a judgement.
     """
@@ -415,7 +415,7 @@ class RunTask:
     """Carries out one run, measurement or judgement, and starts to save a run's file.
 
     Args:
-        archiver: saves runs that have ended; None saves nothing.
+        archiver: saves runs that have ended; None to save nothing.
         expired: called when the controller of a run has been idle for too long.
         judged: called for each visitor who requested a judgement.
     """

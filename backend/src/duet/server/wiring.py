@@ -39,7 +39,7 @@ def default_director(
     Args:
         listener: receives the progress of kernel builds.
         early: start the host process now instead of when the first lesson is opened.
-        stage: where live runs happen; None uses a host process on this machine, or $DUET_POOL.
+        stage: where live runs happen; None for a host process on this machine, or for $DUET_POOL.
         hosts: endpoint for host processes on other machines. None means no endpoint, unless
             $DUET_POOL needs one.
         hosts_url: address to which those hosts connect, unless $DUET_POOL_SERVER is set.

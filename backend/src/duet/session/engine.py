@@ -81,8 +81,8 @@ class History:
     def _decoded(self, part: _Part) -> CpuColumns:
         """Decode a part, or return its columns if it was decoded lately.
 
-        Sequence numbers begin anew in each part, but never decide between events of two parts of
-        one CPU, whose order is the order of the parts.
+        Sequence numbers begin anew in each part. They never decide the order of events in two
+        parts of one CPU, because the parts themselves are ordered.
         """
         assert self.decoder is not None
         found = self._columns.pop(part.number, None)
@@ -171,7 +171,7 @@ class History:
 
 
 class _Found(NamedTuple):
-    """A record of `History.around`, and where it stands among those with its time and CPU."""
+    """A record of `History.around`. `order` sorts records with the same time and CPU."""
 
     ts_ns: int
     cpu: int
@@ -226,7 +226,7 @@ class GuestFiles:
 
 
 class Pages(NamedTuple):
-    """Complete pages of one CPU.
+    """Pages of one CPU, each of them complete.
 
     Args:
         complete: completeness marks, as in Loop.feed().

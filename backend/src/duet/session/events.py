@@ -90,7 +90,7 @@ class Contention:
 
     @property
     def share(self) -> float:
-        """Fraction of the wanted CPU time that the vCPUs spent waiting, 0 to 1."""
+        """Time that the vCPUs waited, as a fraction of the CPU time that they wanted, 0 to 1."""
         wanted = self.ran_s + self.waited_s
         return self.waited_s / wanted if wanted else 0.0
 

@@ -21,12 +21,12 @@ class Limits:
         stop_s: from STOP to the end of draining.
         missing_s: after DRAINED, longest silence while bytes that the agent has sent are missing.
         close_s: for a guest to end after it is closed.
-        hold_s: longest time that a viewer may hold a guest. After it the guest resumes.
+        hold_s: longest time that a viewer may hold a guest. Then the guest resumes.
         hold_after_s: from a hold request until the requested accesses have happened.
         tick_s: between two batches.
         metrics_s: between two counts.
-        backlog_bytes: maximum size of the pages received but not yet decoded. Above it we stop
-            reading from the guest.
+        backlog_bytes: maximum size of the pages received but not yet decoded. Above this
+            size, we stop reading from the guest.
         transcript_bytes: maximum size of the recording of one lane's run. A longer transcript is
             marked as truncated.
         history_events: maximum number of decoded events kept from one lane's run.

@@ -168,8 +168,8 @@ class LossLedger:
 
 
 class Engine(Protocol):
-    """The part of LaneChild that a pipeline needs: it decodes and reduces. LaneEngine has it, too,
-    for pages that are trusted."""
+    """What a pipeline needs to decode and reduce: a LaneChild or, for trusted pages, a
+    LaneEngine."""
 
     def step(self, step: StepRequest) -> tuple[Reduction, Progress]: ...
 
@@ -314,11 +314,11 @@ class LanePipeline:
 
     @property
     def counts(self) -> Counts:
-        """Figures of the last `count`, and unscaled tallies of the last `count` with `tallies`."""
+        """Figures of the last count(), and unscaled tallies of the last count() with `tallies`."""
         return self._counts
 
     def metrics(self) -> Metrics:
-        """Return the metrics of the last `count`, with the current number of lost events."""
+        """Return the metrics of the last count(), with the current number of lost events."""
         return replace(self._counts.metrics, events_lost=sum(self.lost_by_place().values()))
 
     def lost_by_place(self) -> dict[str, int]:

@@ -74,7 +74,7 @@ class SpanRule:
         kind: function kind to draw, or -1.
         wait: state kind of a sleep inside the span, or -1.
         arg: argument column kept as `arg`, or -1.
-        counts: the time inside counts as the operation's waiting time.
+        counts: whether time inside the span is part of the operation's waiting time.
     """
 
     when: tuple[tuple[int, int], ...]
@@ -160,7 +160,7 @@ def compile_program(
 
 
 def needed_symbols(lesson: Lesson, arm: str) -> frozenset[str]:
-    """Return the values of the kernel in the arm's probes and the spans; see kernel_values()."""
+    """Return the kernel values that the arm's probes and the spans use; see kernel_values()."""
     events = probes_of(lesson, arm).values()
     texts = [text for event in events for text in (event.filter, event.define) if text]
     texts += [value for span in lesson.spans for value in span.when.values()]

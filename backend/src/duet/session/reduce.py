@@ -2,7 +2,7 @@
 """Reduce pages of one lane to spans, operations, links and counts (stage 6). Pure, incremental.
 
 Resulting times are nanoseconds since the start marker. Events before the start marker only
-determine the state of threads, and spans are cut off at zero. After lost events every state is
+determine the state of threads, and spans are cut off at zero. After lost events, every state is
 unknown until an event determines it, so no span crosses a loss.
 """
 
@@ -270,7 +270,11 @@ class Loop:
             raise MemoryError("reduce_still_open")
 
     def rows(self, table: int) -> int:
-        """Return the number of rows of a table, an OutTable or len(OutTable) + index of a Pick."""
+        """Return the number of rows of a table.
+
+        Args:
+            table: an OutTable, or len(OutTable) plus the index of a Pick.
+        """
         return int(self._lib.reduce_table(self._handle, table))
 
     def take_columns(self, table: int, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
@@ -284,7 +288,7 @@ class Loop:
         return columns
 
     def copy_columns(self, table: int, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
-        """Return the columns of a table, which keeps them."""
+        """Return the columns of a table without clearing it."""
         n = self.rows(table)
         if not n:
             return [np.empty(0, dtype) for dtype in dtypes]
@@ -425,7 +429,7 @@ class Rows:
         self._changed = True
 
     def place_thread(self, tid: int) -> None:
-        """Assign the row numbered in the thread's name if it is free, else the first free row."""
+        """Assign the row with the number in the thread's name if free, else the first free row."""
         free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
         if not free:
             self._append_row(tid, "thread")

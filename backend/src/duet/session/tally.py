@@ -160,7 +160,7 @@ class Tally:
         """Return metric -> value before scaling. Integers are exact Python ints.
 
         Args:
-            records: the records of the pick with this index.
+            records: returns the records of the pick with a given index.
         """
         markers = sorted(printed)
         values: dict[str, float] = {}

@@ -15,7 +15,7 @@ LENS_BYTES = 64 << 20
 
 
 class Transcript:
-    """Complete frames and pages of one run, in order of arrival.
+    """The complete frames and pages of one run, in order of arrival.
 
     A guest may serve several runs, but a recording starts at byte 0. So the byte counts in
     BEAT frames are rewritten as if the ports had been opened for this run.
@@ -68,7 +68,8 @@ class Transcript:
         self._records.append(Record(max(0, host_ns - self._start), stream, payload))
 
 
-# The only owner of a lane's transcript: creates it for the first record, releases it at the end.
+# The only owner of a lane's transcript: creates it for the first record, and releases it
+# at the end.
 
 
 class TranscriptWriter:

@@ -86,7 +86,7 @@ def _probe_remedy(sentence: str) -> str | None:
 def workload_figures(
     arm: str, pattern: str | None, lines: Sequence[Line]
 ) -> tuple[int | None, float | None]:
-    """Return the workload's count and rate from its last line that matches; None if none does.
+    """Return the workload's count and rate from its last line that matches; None if no line does.
 
     Args:
         pattern: regular expression with groups `ops` and `per_s`. If None, there are no figures.

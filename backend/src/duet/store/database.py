@@ -293,7 +293,7 @@ log = logging.getLogger("duet.store")
 
 
 def claim(connection: Connection, class_id: str) -> str | None:
-    """Try to acquire a class, until `release` or the end of this session.
+    """Try to acquire a class, and keep it until `release` or the end of this session.
 
     Returns:
         None if this session owns the class. Otherwise the owner's address, or '' if the owner has

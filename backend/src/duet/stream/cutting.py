@@ -107,7 +107,7 @@ class Announcer:
             self._held[run] = HeldSegment(segment, packet, first, timer)
 
     def answered(self, segment: Segment) -> None:
-        """Record that a response contained a segment; a cache stores it within STORED_S."""
+        """Record that a segment was sent; within STORED_S, a cache stores the segment."""
         if not segment.live:
             return
         self.reach.came()

@@ -145,7 +145,7 @@ class ConnectionLimit:
 
 
 def connections_allowed() -> int:
-    """Return CONNECTIONS, or less if this process may open only few files."""
+    """Return CONNECTIONS, or fewer if this process may open only a few files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return budgets.CONNECTIONS
@@ -246,7 +246,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.close_timer = self.loop.call_later(ABORT_AFTER_S, self.transport.abort)
 
 
-# Complete HTTP responses for connections that are closed before a request is served.
+# Whole HTTP responses, as bytes, for connections that are closed before a request is served.
 
 
 def no_room(status: bytes, code: str, sentence: str, remedy: str) -> bytes:

@@ -317,7 +317,7 @@ class Hub:
                 continue
             if viewer.had <= before:
                 viewer.give(framed)
-            else:  # a viewer that has just joined has got the first rows in its backlog
+            else:  # a viewer that has just joined received the first rows in its backlog
                 viewer.put(together(rows[viewer.had - before :]))
 
     def watching(self, log: RunLog) -> tuple[Viewer, ...]:

@@ -2,7 +2,7 @@
 """The socket of one browser. A reader validates messages, and a sender has a timeout.
 
 If a browser stops reading, its own outbox fills up and drops packets, which are reported as gaps.
-After SEND_STALL_S the browser is disconnected with close code CLOSE_SLOW. Other browsers are not
+After SEND_STALL_S, the browser is disconnected with close code CLOSE_SLOW. Other browsers are not
 affected.
 """
 
@@ -200,7 +200,7 @@ class SocketWriter:
         self._changed.set()
 
     async def wait_for_ack(self) -> None:
-        """If the page acknowledges, wait until it is less than ACK_WINDOW messages behind."""
+        """If the page acknowledges messages, wait until fewer than ACK_WINDOW are pending."""
         while self._is_behind():
             self._changed.clear()
             await self._changed.wait()

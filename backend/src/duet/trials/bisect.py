@@ -272,7 +272,7 @@ class Search:
             worse_than: limit in per cent. None means half the bad commit's `worse`.
 
         Raises:
-            BisectFails: bad is not worse than good, or git cannot bisect.
+            BisectFails: the bad commit is not worse than the good commit, or git cannot bisect.
             DuetError: `measure` raised an error that every commit would cause.
         """
         self._good = tree_id(self._history.repository, good.id)

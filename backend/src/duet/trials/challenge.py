@@ -82,8 +82,8 @@ def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str
 # Memory barriers that a change removes. Pure.
 #
 # Guests run on x86, which reorders only a store with a later load. A barrier next to an atomic
-# operation generates no instruction on x86. Without this barrier the kernel behaves the same, so no
-# run can show that the barrier is missing (Documentation/memory-barriers.txt, "CPU MEMORY
+# operation generates no instruction on x86. Without this barrier, the kernel behaves the same, so
+# no run can show that the barrier is missing (Documentation/memory-barriers.txt, "CPU MEMORY
 # BARRIERS").
 
 BARRIER = re.compile(

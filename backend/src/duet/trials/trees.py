@@ -242,7 +242,7 @@ class SourceTree:
 
 
 class TreeStore:
-    """A git repository that stores the trees of a source folder, and trees to compare with them.
+    """A git repository that stores the trees of a source folder and of the sources to compare.
 
     The first tree remains the base, and later trees become patches on it. So after a change to one
     file, only this file is compiled again.
@@ -536,7 +536,7 @@ def read_config(given: Sequence[str]) -> dict[str, str]:
             continue
         match = OPTION.match(text.strip())
         if match is None or "/" in text:
-            raise _no_options(text, "that is neither an option nor a file")
+            raise _no_options(text, "it is neither an option nor a file")
         options[f"CONFIG_{match['name']}"] = match["value"] or "y"
     modules = [name for name, value in options.items() if value == "m"]
     if modules:

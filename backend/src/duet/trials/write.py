@@ -516,14 +516,14 @@ def _said(option: str) -> str:
 def _own(metric: str, unit: str, better: Better) -> Headline:
     if "(?P<value>" not in metric:
         raise InputError(
-            "--metric wants a regular expression with a group `value`, but this has no such group.",
+            "--metric wants a regular expression with a group `value`, but the given one has none.",
             remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
         )
     try:
         re.compile(metric)
     except re.error as error:
         raise InputError(
-            f"--metric wants a regular expression, but this is invalid: {error}.",
+            f"--metric wants a regular expression, but the given one is invalid: {error}.",
             remedy="Correct it.",
         ) from None
     return Headline(unit or "value", unit or "1", metric, better)

@@ -50,7 +50,7 @@ class RawFrame:
 class FrameReader:
     """Incremental parser: bytes in, complete frames out.
 
-    After a ProtocolError every call raises the same error.
+    After a ProtocolError, every call raises the same error.
 
     Args:
         max_payload: longest payload. A longer payload raises an error as soon as its header

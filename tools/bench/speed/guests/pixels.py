@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Time from an event in a guest until Chromium has drawn a picture with it.
 
-A real server runs two lanes of lesson 02 with nine hogs each. In the page, each batch of spans is
-noted when the store gets it, and again when the frame after it is over. Guest and host have
-different clocks. Their offset is taken as the least difference ever seen between a span's end and
-the arrival of its page at the host, so a delay is the delay beyond the best transport.
+A real server runs two lanes of lesson 02 with nine hogs each. The page records when its store gets
+a batch of spans, and when the next frame has ended. Guest and host have different clocks. Their
+offset is taken as the smallest difference between a span's end and the arrival of its page at the
+host. So delays do not include the time of the fastest transport.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Delays:
 
     Args:
         whole: from the span's end in the guest to the end of the frame that drew it.
-        host: from the arrival of its batch's newest event at the host to that frame.
+        host: from the arrival of the batch's newest event at the host to the end of that frame.
     """
 
     whole: np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -97,7 +97,7 @@ async def event_to_pixel(runs: int) -> list[Delays]:
 
 
 def delays(seen: list[dict[str, object]]) -> Delays:
-    """Compute the delays from the batches that the page has noted."""
+    """Compute the delays from the batches that the page has recorded."""
     whole, host = [], []
     for arm in ARMS:
         batches = [one for one in seen if one["arm"] == arm]

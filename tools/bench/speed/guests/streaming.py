@@ -75,7 +75,7 @@ def trace_cmd_files() -> dict[str, Path]:
 
 
 class LineCounter(Console):
-    """A serial console that counts the events of trace_pipe. It keeps its end, like any console.
+    """A serial console that counts the events of trace_pipe. It keeps only the newest output.
 
     Args:
         word: text that every event's line contains once.
@@ -92,7 +92,7 @@ class LineCounter(Console):
         self.at = 0.0
 
     def feed(self, text: bytes) -> None:
-        """Count the lines that have come whole."""
+        """Count the events in lines that are complete."""
         super().feed(text)
         whole, _, self._rest = (self._rest + text).rpartition(b"\n")
         if new := whole.count(self._word):
@@ -101,7 +101,7 @@ class LineCounter(Console):
 
 
 class CountingGuest(QemuGuest):
-    """A sealed guest whose serial console counts the events that come as text."""
+    """A sealed guest whose serial console counts the events that arrive as text."""
 
     def __init__(self, guest: MachineGuest, word: bytes) -> None:
         super().__init__(guest.spec)
@@ -162,12 +162,12 @@ class Ran:
     Args:
         work, work_s: what the program did, and how long this took on the guest's clock.
         vcpu_s: CPU time of the vCPUs while the program ran.
-        host_s: CPU time of the host from the program's begin to the end of the session, without
-            the vCPUs.
-        wall_s: host time from the program's begin until the session was over.
+        host_s: CPU time of the host from the program's start to the end of the session, without the
+            vCPUs.
+        wall_s: host time from the program's start until the session was over.
         events: events that the session decoded; 0 if nothing was traced.
-        lost: events that were lost; of another tool's run, what the kernel's counter says.
-        begun_at: host time of the program's begin, in s of the monotonic clock.
+        lost: events that were lost; for a run of another tool, the kernel's count.
+        begun_at: host time of the program's start, in s of the monotonic clock.
         said: the workload's lines.
     """
 
@@ -228,10 +228,10 @@ class Rig:
         await self._lanes.__aexit__(None, None, None)
 
     async def run(self, workload: str, probes: frozenset[str] = frozenset(), **params: int) -> Ran:
-        """Run a workload in the guest, which is booted first if it does not run.
+        """Run a workload in the guest, which is booted first if it is not running.
 
         Args:
-            probes: events that the agent streams; without, the agent traces nothing.
+            probes: events that the agent streams; if empty, the agent traces nothing.
 
         Raises:
             DuetError: the run failed.

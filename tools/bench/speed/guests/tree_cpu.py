@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPU time of this process and of all processes below it that run now."""
+"""CPU time of this process and of all its descendants that still run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import psutil
 def tree_cpu_s() -> float:
     """Return the CPU time in s of this process and its descendants, such as guests.
 
-    A descendant that has ended counts no more, so take the difference of two calls between which
-    none ends.
+    Descendants that have ended are not counted. So the difference of two results is correct only if
+    no descendant ended between the calls.
     """
     here = psutil.Process()
     return sum(map(_cpu_s, (here, *here.children(recursive=True))))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scratch lesson with the events of all five lessons, on one kernel.
 
-The lesson is written from the lessons as they are: its arm carries the instrumentation of all of
-them and the SRCU patch of lesson 02, its trace.yaml has their probes, kinds, spans, tracks, links
-and points. Names get the lesson's number as a prefix, such as `l02-wait_srcu`, and events of ours
-too, such as duet/l02_shrink, because two lessons probe shrink_slab(). Scheduler events are there
+This lesson is made from the current lessons. Its arm has the instrumentation of all lessons and the
+SRCU patch of lesson 02. Its trace.yaml has their probes, kinds, spans, tracks, links and points.
+Names get the lesson's number as a prefix, such as `l02-wait_srcu`. Events of our own probes get it
+too, such as duet/l02_shrink, because two lessons probe shrink_slab(). Scheduler events occur only
 once, for all tasks. What needs another kernel base, the x-ray or the microscope is left out.
 """
 
@@ -185,7 +185,7 @@ class _Part:
     def _probe(self, probe: Tree) -> Tree:
         made = {"name": self._named(probe["name"]), "event": self._event(probe["event"])}
         if define := probe.get("define"):
-            # The traced programs of all lessons are more tasks than those of one.
+            # The programs of all lessons are more tasks than the programs of one lesson.
             define = re.sub(r"^r(?:[1-9]|[1-5]\d):", f"r{RETURNS}:", define)
             made["define"] = re.sub(
                 r"duet/\w+", lambda found: self._event(found[0]), define, count=1

@@ -37,7 +37,7 @@ class LaneStart:
         cloned: whether the guest is a copy of a parked guest.
         attempts: number of attempts to start the guest.
         why: the reason if no event came.
-        ready: whether the guest is a copy whose QEMU was already running at the request.
+        ready: whether the guest is a copy whose QEMU was already running when the request came.
     """
 
     way: str

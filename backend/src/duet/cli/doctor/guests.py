@@ -64,7 +64,8 @@ class GuestTrials:
         start = await first_event(self._request, self._arm, None, sink, whole=True)
         if start.ms is None:
             raise InfraError(
-                start.why, remedy="Run ./duet selftest, which says more, then ./duet run LESSON."
+                start.why,
+                remedy="Run ./duet selftest, which gives details, then run ./duet run LESSON.",
             )
         self._contention, self._accel = sink.contention, sink.accel
         tries = f", at try {start.attempts}" if start.attempts > 1 else ""

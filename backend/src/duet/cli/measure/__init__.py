@@ -38,7 +38,7 @@ AtOnce = Annotated[
     typer.Option(
         "--at-once",
         metavar="NUMBER",
-        help="With --pool: most comparisons at a time; default: as many as the pool allows.",
+        help="With --pool: most comparisons at once; default: as many as the pool allows.",
     ),
 ]
 
@@ -48,7 +48,7 @@ Wait = Annotated[
     typer.Option(
         "--wait",
         metavar="SECONDS",
-        help="With --pool: how long to wait for a full pool (3600); 0: do not wait.",
+        help="With --pool: how long to wait if the pool is full (3600); 0: do not wait.",
     ),
 ]
 
@@ -192,7 +192,7 @@ def measure(
         if check_hosts or any(unused):
             raise InputError(
                 "--from reads measured results, so it takes no measurement options.",
-                remedy="Choose among its tables with --workload, --clock and --set.",
+                remedy="Choose among the results' tables with --workload, --clock and --set.",
             )
         if record:
             return record_results(results, lesson, chosen)

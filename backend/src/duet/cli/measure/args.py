@@ -81,11 +81,11 @@ def read_plan(given: MeasureArgs) -> MeasurePlan:
 
 
 def read_layouts(text: str | None) -> int:
-    """Return how many times to link each arm, or 0 if the text is empty or 1.
+    """Return how many times to link each arm, or 0 if the text is empty or "1".
 
     Raises:
-        InputError: the text is not a whole number. Or the number is too large, or too small for a
-            spread.
+        InputError: the text is not a whole number, or the number is too large, or too small for
+            a spread.
     """
     number = int(text) if text is not None and re.fullmatch(r"\d{1,9}", text.strip()) else 0
     if text is None or number == 1:

@@ -49,7 +49,7 @@ def report_results(
             if found
             else "wanted a table for the chosen lesson, workload, clock and knobs, but the results "
             "have none.",
-            remedy="Choose with LESSON, --workload, --clock and --set.",
+            remedy="Choose a table with LESSON, --workload, --clock and --set.",
         )
     texts = [render(report, how) for report in found]
     texts += ["\n".join(text(native_result(runs))) for runs in replicas]
@@ -59,9 +59,9 @@ def report_results(
 def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) -> int:
     """Store the results' tables with the lessons' recordings, for the page. Return the exit code.
 
-    Each table has the headline metric for its condition, or the metric of a curve, under its host's
-    name. It replaces an older table for the same condition and host. A native replica replaces the
-    lesson's older native replica.
+    Each table has the headline metric for its condition, or the metric of a curve. It is stored
+    under the name of its host, and replaces an older table for the same condition and host. A
+    native replica replaces the lesson's older native replica.
 
     Raises:
         InputError: a result is damaged, or does not have the wanted table.
@@ -78,7 +78,7 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
         raise InputError(
             "wanted a table that a page shows for the chosen lesson, workload, clock and knobs, "
             "but the results have none.",
-            remedy="Choose with LESSON, --workload, --clock and --set.",
+            remedy="Choose a table with LESSON, --workload, --clock and --set.",
         )
     stored = dict.fromkeys(_record(result, report) for result, report in found)
     for path in stored:

@@ -188,7 +188,7 @@ def compare_published(
     """Compare measured figures of one lesson or all lessons with the figures in mails.
 
     Args:
-        more: whether options were given that only a single measurement can have.
+        more: whether any options for a single measurement were given.
     """
     check_format(how)
     check_output(output)

@@ -62,8 +62,8 @@ def microscope(
 ) -> int:
     """Count each load and store of kernel functions, by cache line.
 
-    The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
-    the counted accesses under a cache model. --native measures a replica of the accesses on at
+    The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict runs a
+    cache model on the counted accesses. --native measures a replica of the accesses on at
     least four cores, and saves the result with the lesson's recordings.
     """
     if native:

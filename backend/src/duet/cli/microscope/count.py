@@ -34,8 +34,8 @@ from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, 
 # printing.
 #
 # Cache lines of the watched object are named after their fields. The x-ray names the other lines.
-# Lines that several vCPUs touched and at least one wrote come first, because only these lines can
-# move between caches.
+# Lines that several vCPUs touched, and that at least one vCPU wrote, come first, because only these
+# lines can move between caches.
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}

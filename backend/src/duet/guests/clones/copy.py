@@ -194,9 +194,9 @@ class _CheckRun:
 # Rehearsal: a ready copy runs `duet-check`, then sets up its plan again.
 #
 # QEMU translates guest code when the code first runs. From RESUME to the first event of a fresh
-# copy, the translation takes four fifths of the CPU time. During a rehearsal QEMU translates most
+# copy, the translation takes four fifths of the CPU time. During a rehearsal, QEMU translates most
 # of the code that a workload needs: fork, exec, page faults, tracing and the ports. After a
-# rehearsal the copy is like any guest that gets a second plan: buffers, probes, counters and the
+# rehearsal, the copy is like any guest that gets a second plan: buffers, probes, counters and the
 # scratch disk are set up again.
 
 REMEDY = "Its ready copies skip the rehearsal, and start more slowly."
@@ -238,8 +238,8 @@ class CloneMachine(FileMemoryMachine):
     """A copy of a template.
 
     Args:
-        amendment: lines of the plan that each copy gets separately; None to use these lines of
-            the spec's plan.
+        amendment: plan lines that this copy gets in addition to the template's plan; None to take
+            them from the spec's plan (`split_plan`).
     """
 
     share = "off"
@@ -323,7 +323,7 @@ class CloneMachine(FileMemoryMachine):
 
     @asynccontextmanager
     async def _monitor(self) -> AsyncIterator[Monitor]:
-        """Wait for QEMU and connect to its monitor. RESUME_S limits the duration of the block."""
+        """Wait for QEMU and connect to its monitor. RESUME_S limits the `with` block."""
         try:
             async with asyncio.timeout(RESUME_S):
                 if not await wait_connected(self.ports, self.wait_end()):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ready copies: a confined QEMU has loaded its template and waits for a lane.
 
-Starting QEMU and loading the state take a third of the time until a copy's first event. Translating
-guest code takes half of that time. These steps do not depend on the lane, so they are done in
+Of the time until a copy's first event, starting QEMU and loading the state take a third, and
+translating guest code takes half. These steps do not depend on the lane, so they are done in
 advance. First a plain copy is made, and later a rehearsed copy replaces the plain copy. The store
 decides when copies are made.
 """
@@ -160,7 +160,7 @@ class ReadyCopies:
         return rehearsed and able and not self._standing[key].rehearsed
 
     async def make(self, template: Template) -> None:
-        """Make a ready copy: rehearsed if a plain copy exists, else plain. Only log failures.
+        """Make a ready copy: rehearsed if a plain copy exists, else plain. Log any failure.
 
         After FAILURES failures, copies of this template are made only on demand.
         """

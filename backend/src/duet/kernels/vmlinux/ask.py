@@ -204,7 +204,7 @@ def member_count(vmlinux: Path, name: str) -> int:
 
 
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the paths that begin at a global variable and end at a number.
+    """Return only the paths that begin at a global variable and end at a number.
 
     An example of such a path is `rcu_state.gp_seq`.
 

@@ -188,5 +188,5 @@ def _absent(parts: Parts, name: str, is_inlined: Callable[[str], bool]) -> Input
 def _known(is_inlined: Callable[[str], bool], name: str) -> bool:
     try:
         return is_inlined(name)
-    except InfraError:  # without DWARF only the error text is less precise
+    except InfraError:  # without DWARF, only the error text is less precise
         return False

@@ -2,8 +2,8 @@
 """Describes in words what is at some addresses (see lenses.identity).
 
 `of` is a comma-separated list of at most 512 hexadecimal addresses. There is one row per address,
-with the column address f8 (its low 48 bits). Texts: what is at the address, or "" if that is
-unknown.
+with one column: `address` f8, the low 48 bits of the address. Texts: what is at the address, or ""
+if that is unknown.
 """
 
 from __future__ import annotations

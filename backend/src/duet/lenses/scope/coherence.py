@@ -199,7 +199,7 @@ class Timed:
     time, in order of arrival. If two requests arrive at the same time, the CPU with the lower
     number is served first. A request takes upgrade_ns if its CPU still has a copy of the line when
     the service begins, and otherwise transfer_ns. After the fraction `handover` of that time,
-    copies change. At the end of that time the CPU continues. Private work between accesses is
+    copies change. At the end of that time, the CPU continues. Private work between accesses is
     varied by `jitter`.
     """
 

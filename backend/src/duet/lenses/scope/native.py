@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The native replica: threads on the host's CPUs repeat an operation's accesses to a structure.
 
-On hardware with enough cores it tests what the coherence model predicts. All arms' layouts run in
+On hardware with enough cores, it tests what the coherence model predicts. All arms' layouts run in
 turns (lessons/*/native/replica.c). Offsets come from the DWARF of the arms' kernels. The order of
 the accesses and the work between them come from counted accesses.
 """

@@ -30,7 +30,7 @@ def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> lis
     """Return the address ranges of each function; the first range contains the entry.
 
     Args:
-        functions: per function its name as in the source, and whether it must have an entry.
+        functions: name of each function as in the source, and whether it must have an entry.
 
     Raises:
         InputError: a function is missing, exists only inlined, or has the same name as another.
@@ -49,7 +49,7 @@ def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> lis
 
 
 def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
-    """Map each address to the global or static variable there; addresses without one are omitted.
+    """Map each address to the global or static variable there. Omit addresses outside variables.
 
     A name includes the byte's offset unless it is 0: `files_stat+0x8`.
 

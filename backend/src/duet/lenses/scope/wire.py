@@ -151,7 +151,7 @@ Message = Hello | Cells | Log | Reply
 
 
 def watch_line(address: int, size: int, log: int) -> bytes:
-    """Make the command to watch the lines of `size` bytes at `address`. It resets the counts to 0.
+    """Build the command that watches the lines of `size` bytes at `address` and resets the counts.
 
     Args:
         log: maximum number of logged accesses.
@@ -170,7 +170,7 @@ SNAPSHOT = b"snapshot\n"
 class ScopeReader:
     """Collects bytes and returns the messages that are complete.
 
-    After an error the reader stays broken and raises the same error again.
+    After an error, the reader stays broken and raises the same error again.
     """
 
     def __init__(self) -> None:

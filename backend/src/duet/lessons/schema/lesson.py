@@ -117,7 +117,7 @@ class GridCurve(Strict):
 
 
 class Grid(Strict):
-    """Recordings for all combinations of some knobs' values, so that knobs turn without guests.
+    """Recordings for all combinations of some knobs' values. Turning these knobs needs no guest.
 
     `./duet record LESSON --grid all` records them on the lesson's clock.
     """

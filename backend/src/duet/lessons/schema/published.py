@@ -140,7 +140,7 @@ class PublishedFigure(Strict):
 
 
 class Limits(Strict):
-    """Limits for a kernel's `metric`: for the ratio to `to`, or for the value itself."""
+    """Limits for a kernel's `metric`: for its ratio to the arm `to`, or for the value itself."""
 
     metric: Name = Field(description="one of the lesson's metrics")
     to: Name | None = Field(

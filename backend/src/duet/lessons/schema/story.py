@@ -164,10 +164,10 @@ NAMING = ("kind", "point", "link", "operation", "looks")
 class Sought(Strict):
     """A number of items that each lane must show in the step's window.
 
-    Items are spans, points, links, operations, or intervals between samples. For a lower bound only
-    visible items count. A span is visible if the complete span is inside the window, or if its part
-    inside covers at least a twentieth of the window. For an upper bound every item that overlaps
-    the window counts.
+    Items are spans, points, links, operations, or intervals between samples. For a lower bound,
+    only visible items count. A span is visible if the complete span is inside the window, or if the
+    part inside covers at least a twentieth of the window. For an upper bound, every item that
+    overlaps the window counts.
     """
 
     kind: Name | None = Field(default=None, description="spans of this kind")

@@ -140,7 +140,7 @@ class Probe(Event):
     )
 
     def on(self, base: str | None) -> Event | None:
-        """Return the event on a kernel base (None: the default base), or None if it has none."""
+        """Return the event on a kernel base (None: the default base), or None if it is absent."""
         found = self.bases.get(base, self) if base is not None else self
         return None if found == "absent" else found
 

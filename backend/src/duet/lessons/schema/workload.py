@@ -135,7 +135,7 @@ class AccessCount(Strict):
 class Metric(Strict):
     """A number that describes a run, from exactly one of SOURCES.
 
-    A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
+    A `line` metric comes from untraced runs. On the wall clock, it is measured; on the count clock,
     its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
     counted run, in which only the metrics' probes are enabled. `dwarf` metrics are read from
     vmlinux. `microscope` metrics come from a run under the lesson's microscope, on the wall clock.

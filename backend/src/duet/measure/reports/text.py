@@ -82,7 +82,7 @@ class Block:
         return step_of(self.span(one))
 
     def span(self, one: Series) -> tuple[float, float] | None:
-        """Return the interval of the mean (wall clock), or the lowest and highest start."""
+        """Return the interval of the mean (wall clock), or the range over starts (count clock)."""
         if self.table.condition.clock == "wall":
             found = self.summary(one)
             return found.ci if found else None
@@ -283,8 +283,9 @@ def alarms(report: Report) -> list[str]:
 def _refused(table: Table) -> list[str]:
     """Return the sentences of refused comparisons.
 
-    Left out are those that are refused for the whole table, and those of figures that one traced
-    run on the wall clock counted, which nobody expects to be judged.
+    Comparisons that are refused for the whole table are left out. So are comparisons of figures
+    that one traced run on the wall clock counted, because nobody expects a verdict on these
+    figures.
     """
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
     wall = table.condition.clock == "wall"
@@ -366,7 +367,7 @@ def provenance(report: Report) -> list[str]:
 
 
 def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
-    """Return more build inputs, each as (its name, arm -> value). Leave out unknown values."""
+    """Return more build inputs, each as (name, arm -> value). Leave out unknown values."""
     arms = report.arms
     known = [
         ("compiler", {arm.name: arm.compiler for arm in arms}),
@@ -492,7 +493,7 @@ def render(report: Report) -> str:
         body += _events(table)
     lines = [line for table in report.tables for line in verbatim(report, table)]
     first = [opening(report), alarms(report)]
-    if report.partial:  # a figure of an incomplete report comes after what is missing
+    if report.partial:  # first say what is missing, then give the figures
         first.reverse()
     return whole(*first, head(report), body, provenance(report), lines)
 
@@ -508,7 +509,7 @@ def opening(report: Report) -> list[str]:
 
 def _headline(report: Report, table: Table) -> list[str]:
     found = blocks(report, table)[:1]
-    if not found or report.sweep is not None:  # a sweep has too many for the first lines
+    if not found or report.sweep is not None:  # a sweep has too many figures for the first lines
         return []
     (block,) = found
     parts = []

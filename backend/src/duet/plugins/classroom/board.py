@@ -60,7 +60,7 @@ NO_BOARD: Final = BoardStored()
 
 
 def hash_of(class_id: str, member: str) -> str:
-    """Return a member's pseudonym for questions and votes, which is valid only in this class."""
+    """Return a member's pseudonym for questions and votes. It is valid only in this class."""
     return hashlib.sha256(f"{class_id} asks {member}".encode()).hexdigest()
 
 

@@ -456,7 +456,7 @@ class SettleRaised(Command):
 
 
 class ShowRaised(Command):
-    """The instructor shows the members' questions to all members, or hides them."""
+    """The instructor shows the members' questions to all members, or hides the questions."""
 
     needs = Action.TEACH
     type: Literal["class_show_raised"]

@@ -268,7 +268,7 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question that its first answer opened. Do nothing if the question is stored
+    """Store a question that was opened by its first answer. Do nothing if the question is stored
     already."""
     there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
     if connection.execute(there).first() is None:

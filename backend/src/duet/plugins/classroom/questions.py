@@ -152,7 +152,7 @@ def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFac
 
 
 def refuse_unasked(room: Room, command: cm.Answer) -> None:
-    """Refuse an answer to a question that was not asked, unless the answer may open it.
+    """Refuse an answer to a question that was not asked, unless the answer may open the question.
 
     An answer can open a question of a step, but not a poll. At most half of a class's questions can
     be opened in this way.
@@ -168,7 +168,7 @@ def refuse_unasked(room: Room, command: cm.Answer) -> None:
 
 
 def refuse_more(room: Room, most: int, there: int) -> None:
-    """Refuse another question if the class has as many as allowed.
+    """Refuse another question if the class already has the maximum number of questions.
 
     Raises:
         InputError: the limit is reached.
@@ -350,6 +350,6 @@ def refuse_often(room: Room, member: Member) -> None:
     if own >= budgets.CLASS_RAISED_EACH or all_ >= budgets.CLASS_RAISED:
         raise refusal(
             FULL,
-            f"no more questions are allowed: you have asked {own}, and the class {all_}.",
+            f"no more questions are allowed: you have asked {own}, and the class has asked {all_}.",
             "Ask aloud.",
         )

@@ -165,7 +165,7 @@ class Notices:
         self._tally.soon()
 
     def people(self) -> None:
-        """Send state and roster soon, because a member joined, left or moved."""
+        """Send the state and the roster soon, because a member joined, left or moved."""
         self.state.soon()
         self.roster.soon()
 
@@ -455,8 +455,8 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # Commit earlier work first. Queued calls share one commit. Without the separate call,
-            # the lock would be released before that commit.
+            # The first call commits earlier work. Queued calls share one commit, so without the
+            # first call, the lock would be released before earlier work is committed.
             await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 

@@ -44,7 +44,7 @@ def step_of(lesson: Lesson, step: str) -> Scene:
 
 
 def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -> dict[str, int]:
-    """Return the knobs whose values differ from the step's values on that clock."""
+    """Return the knobs whose values differ from the step's values on the given clock."""
     usual = {name: param.default for name, param in lesson.params.items()} | scene.params
     if clock == "count":
         if scene.on_count is not None:
@@ -192,7 +192,7 @@ class TrySettings:
         room.send(pack(try_messages.opened(room)), room.seats.values())
 
     async def show_gallery(self, seat: Seat, command: cm.ShowGallery) -> None:
-        """Show all members the class's tries, or hide them."""
+        """Show all members the class's tries, or hide the tries."""
         room = seat.room
         class_id = room.facts.class_id
         await room.ask(

@@ -29,7 +29,7 @@ class Backing(Protocol):
     """The part of a lease that its backend implements."""
 
     def program(self, lane: int, start: Start, watched: Watched) -> Program:
-        """Make a program for a lane, which the lease then starts."""
+        """Make a program for a lane. The lease starts the program later."""
 
     async def why_over(self) -> Loss | None:
         """Check now whether the lease is over."""
@@ -84,7 +84,7 @@ class Lease:
         """Start a program on a lane.
 
         The launcher's command line does not contain the program's arguments, environment or
-        standard input. But other users of the program's host can see its arguments, so pass secrets
+        standard input. But other users of the program's host can see the arguments, so pass secrets
         by `stdin` (`--token-file /dev/stdin`).
 
         Args:

@@ -105,8 +105,8 @@ class Slot:
         """Return `hosts` host processes. Reuse the existing processes if possible.
 
         Args:
-            begins: true if a run is about to start. Then the lease is replaced if less than half of
-                its time is left. Otherwise a lease that has not ended is not replaced.
+            begins: true if a run is about to start. In this case, the lease is replaced if less
+                than half of its time is left. Otherwise, a lease is replaced only if it has ended.
 
         Raises:
             InfraError: the host processes cannot be started.

@@ -143,7 +143,7 @@ def plan(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Estimate hosts, CPUs, memory and bandwidth for a class. Also says which resource runs out
+    """Estimate hosts, CPUs, memory and bandwidth for a class. Also say which resource runs out
     first.
 
     The constants are those that `make bench` measured on this machine, or else those of the

@@ -197,7 +197,7 @@ PASSED_ON: Final = (
     *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
 )
 PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
-"""Those of the variables that are paths on the server. An image has its own paths."""
+"""The passed variables that are paths on the server. An image has its own paths."""
 
 
 def environment() -> dict[str, str]:

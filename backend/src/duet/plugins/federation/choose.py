@@ -20,7 +20,7 @@ def classrooms(store: Store | None, live: LiveParts, days: int) -> Classrooms | 
 
 
 def service(core: Core) -> Mirrors | None:
-    """Show other servers' live runs here, and let them show this server's live runs."""
+    """Show other servers' live runs here, and let those servers show this server's live runs."""
     classes = core.services.of(Classrooms)
     if not isinstance(classes, SharedClassrooms):
         return None

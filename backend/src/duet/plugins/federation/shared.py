@@ -102,9 +102,9 @@ class OwnerFinder:
 
 # Polls the database every second, to detect when it becomes unreachable.
 #
-# If the database cannot reach a server for DEAD_PEER_S, it releases the server's classes, and
-# another server may load them. So a server that cannot reach the database releases its classes a
-# little earlier.
+# If the database cannot reach a server for DEAD_PEER_S, the database releases that server's
+# classes, and another server may load them. So a server that cannot reach the database releases its
+# classes a little earlier.
 
 LEAST_S: Final = 0.1
 
@@ -115,7 +115,7 @@ class DatabasePoll:
     Args:
         look: queries the database within the given number of seconds. Raises DuetError if the
             database does not answer.
-        held: reads from the database which saved runs the classes pin. Raises DuetError.
+        held: reads from the database which saved runs are pinned by classes. Raises DuetError.
         lost: releases all classes. Called once each time the database becomes unreachable.
     """
 
@@ -372,6 +372,6 @@ class SharedClassrooms(Classrooms):
         await self._own.going.look(self._store, within_s)
 
     async def _look_at_held(self) -> None:
-        """Read which saved runs the classes of all servers pin."""
+        """Read which saved runs are pinned by the classes of all servers."""
         if self._tries is not None:
             await self._tries.look_at_held()

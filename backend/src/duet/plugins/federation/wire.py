@@ -74,7 +74,7 @@ class Left(Part):
 
 
 class Deleted(Part):
-    """Requests that the owner deletes a class that this visitor started."""
+    """Asks the owner to delete a class that this visitor started."""
 
     who: Who
     class_id: Word

@@ -163,8 +163,8 @@ class Evidence:
             visitor: ident of the visitor's browser.
 
         Raises:
-            InputError: the run is another visitor's or does not fit the task, or the arm has no
-                verdict.
+            InputError: the run belongs to another visitor or does not fit the task, or the arm
+                has no verdict.
         """
         match answer:
             case Pointing():
@@ -193,8 +193,8 @@ class Evidence:
         return {"met": verdict.met, "because": verdict.because, "lines": lines, "arm": arm}
 
 
-# Finds right answers to a lesson's predictions of `ops_ratio` in its recordings and recorded
-# tables.
+# Finds right answers to a lesson's predictions of `ops_ratio`, in the lesson's recordings and
+# recorded tables.
 
 OPS_RATIO: Final = "ops_ratio"
 """The server can compute right answers only for predictions of this metric. Other predictions are

@@ -103,7 +103,7 @@ def _unknown(place: Place, key: str, what: str, name: str, known: list[str]) -> 
 
 
 def labs_of(slug: str) -> list[str]:
-    """Return the lab in a lesson's folder, or for an empty slug the labs below labs/."""
+    """Return the lab in a lesson's folder, or, for an empty slug, the labs below labs/."""
     return [lab for lab, (_, lesson) in files.paths().items() if (lesson or "") == slug]
 
 

@@ -66,7 +66,7 @@ def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
 
 
 def prediction_of(task: Predict, lesson: Lesson) -> Prediction | None:
-    """Return the lesson's prediction that a task names, or None if it asks its own question."""
+    """Return the lesson's prediction for a task, or None if the task asks a question of its own."""
     return lesson.predictions.get(task.prediction) if task.prediction is not None else None
 
 
@@ -111,7 +111,7 @@ def step_of(task: Task, lesson: Lesson) -> str | None:
 
 
 def stands_for(arm: str, wanted: str) -> bool:
-    """Is this the wanted arm, or a visitor's change of the wanted arm?"""
+    """Is this the wanted arm, or a visitor's changed version of it?"""
     return arm == wanted or changed_arm(arm) == wanted
 
 
@@ -247,8 +247,8 @@ def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[flo
 def _met(found: Mapping[str, Any]) -> float:
     """Return the share of points for a verdict.
 
-    The share is 1 if the challenge was met. If the change broke a rule, it is 0. Otherwise it is
-    half the share of goals that were reached.
+    The share is 1 if the challenge was met. If the change broke a rule, the share is 0.
+    Otherwise, it is half the share of goals that were reached.
     """
     if found.get("met"):
         return 1.0

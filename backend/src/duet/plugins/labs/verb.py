@@ -157,7 +157,7 @@ def _grade(
     if points is None or not person:
         raise InputError(
             "a grade needs --person, --attempt and --points.",
-            remedy="Run ./duet lab export LAB --json for keys of people and numbers of attempts.",
+            remedy="Run ./duet lab export LAB --json to see people's keys and attempts' numbers.",
         )
     rows = [work for one, work in rows_of(connection, slug) if one.person == person]
     if not rows:

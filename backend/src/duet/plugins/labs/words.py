@@ -23,7 +23,7 @@ def limit_words(limit: Limit, lesson: Lesson) -> str:
 
 
 def rubric_words(task: Task) -> list[str]:
-    """Describe each criterion of the task's rubric. Return [] if the task is no explanation."""
+    """Describe each criterion of the task's rubric. Return [] if the task has no rubric."""
     if not isinstance(task, Explain):
         return []
     return [criterion_words(one) for one in task.rubric]

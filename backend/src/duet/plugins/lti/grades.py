@@ -328,7 +328,7 @@ class Outbox:
     """Stores scores and sends them. Use in an `async with outbox.running()` block.
 
     Args:
-        store: the server's database. Its owner opens and closes it.
+        store: the server's database. The outbox does not open or close it.
 
     Attributes:
         loop: the event loop on which the outbox runs. Other threads use the loop to hand over

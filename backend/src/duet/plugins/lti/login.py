@@ -63,14 +63,15 @@ def begin_login(
     if platform is None:
         raise LaunchRefused(
             f"no platform '{values.get('iss', ''):.80}' with this client is registered here.",
-            remedy="The person who runs this server registers it in the file of DUET_LTI.",
+            remedy="The person who runs this server can register the platform in the file of "
+            "DUET_LTI.",
         )
     if deployment and not platform.deploys(deployment):
         raise LaunchRefused(
             f"the platform '{platform.name:.60}' has a deployment '{deployment:.80}' that is not "
             "registered here.",
-            remedy="The person who runs this server adds the deployment to `deployments` in the "
-            "file of DUET_LTI, or removes the line `deployments` to accept all deployments.",
+            remedy="The person who runs this server can add the deployment to `deployments` in the "
+            "file of DUET_LTI, or remove the line `deployments` to accept all deployments.",
         )
     if not values.get("login_hint"):
         raise LaunchRefused("the platform's login is not usable: Could not find login hint.")
@@ -190,8 +191,8 @@ def _proven(
 ) -> dict[str, Any]:
     """Return the claims of a token that the platform has just signed for us.
 
-    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1. The RFC requires that we
-    choose the algorithm, and that the token does not choose the algorithm.
+    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1. The RFC requires that
+    we, and not the token, choose the algorithm.
     """
     kid, algorithm = header.get("kid"), header.get("alg")
     if not kid:

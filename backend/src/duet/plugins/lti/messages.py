@@ -165,9 +165,10 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """The person who launched. A user is the same person in all registrations of an issuer.
+        """The person who launched the activity.
 
-        Each anonymous launch creates a new person.
+        A user is the same person in all registrations of an issuer. Each anonymous launch creates a
+        new person.
         """
         user_id = self.claims.sub
         if user_id is None:

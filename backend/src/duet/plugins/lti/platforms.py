@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the learning platforms that the YAML file $DUET_LTI registers, and our own keys."""
+"""Reads our own keys, and the YAML file $DUET_LTI, which registers learning platforms."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Platform(BaseModel):
         token_url: "Access token URL".
         keys_url: "Public keyset URL".
         audience: audience of requests for access tokens, if it is not `token_url`.
-        frames: origins whose pages may frame login, launch and list. The default is the origin of
-            `auth_url`.
+        frames: origins whose pages may show the login, the launch and the list in a frame. The
+            default is the origin of `auth_url`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -512,5 +512,5 @@ class Registered:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Origins whose pages may frame login, launch and list."""
+        """Origins whose pages may show the login, the launch and the list in a frame."""
         return tuple(sorted({one for each in self.platforms for one in each.framed_by}))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """LTI 1.3 routes for logins, launches, our key set, and the members of a teacher's course.
 
-Login and launch accept requests from a platform's pages without a session and from a foreign origin
-(api/guard.py: Foreign). The platform's signature over a nonce protects these requests. This server
-issued the nonce to this browser, and a nonce is valid only once.
+The routes for login and launch accept requests from a platform's pages, without a session and from
+a foreign origin (api/guard.py: Foreign). The platform's signature over a nonce protects these
+requests. This server issued the nonce to this browser, and a nonce is valid only once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def state_name(scope: Any, nonce: str) -> str:
 
 
 def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
-    """Return the Set-Cookie header of a login. With a lifetime of 0 s, it removes the cookie.
+    """Return the Set-Cookie header of a login. A lifetime of 0 s removes the cookie.
 
     The launch is a POST from the platform's page. With TLS, the cookie's attributes let browsers
     send the cookie with this POST. In a frame, browsers also partition the cookie by the

@@ -38,7 +38,7 @@ class Lti:
     """LTI of one server. Use in an `async with lti.running(days)` block.
 
     Args:
-        store: the class database, which its owner opens and closes.
+        store: the database of classes, which Lti does not open or close.
         labs: returns the items that a teacher can choose in addition to the lessons. It is called
             in threads.
     """
@@ -127,7 +127,7 @@ class Lti:
             self.outbox.hurry()
 
     async def members(self, person: str) -> list[tuple[str, Member]]:
-        """Return (person key, member) pairs of the course from which a teacher came last.
+        """Return (person key, member) pairs of the course that the teacher most recently came from.
 
         Raises:
             InputError: the teacher did not come from a course.
@@ -137,7 +137,7 @@ class Lti:
         platform = self.registered.platforms.by_ident(found[0]) if found else None
         if found is None or platform is None:
             raise InputError(
-                "you did not come from a course whose platform lists its members.",
+                "you did not come from a course whose platform lists the course's members.",
                 remedy="Open an activity in your course. The platform must offer Names and Roles.",
             )
         members = await asyncio.to_thread(self.services.members, platform, found[1])
@@ -183,7 +183,10 @@ class LtiService(Service):
         await self._stack.aclose()
 
     def admit(self, door: Door) -> None:
-        """Admit browsers without a session to login, launch and keys. A launch starts a session."""
+        """Let browsers without a session use the routes for login, launch and keys.
+
+        A launch starts a session.
+        """
         if isinstance(door, TokensOnly):
             self._sessions = door.sessions
             if self.lti is not None:

@@ -80,7 +80,7 @@ def put_link(connection: Connection, link: Link) -> None:
 
 
 def put_course(connection: Connection, person: str, platform: str, members_url: str) -> None:
-    """Store from which course a teacher came."""
+    """Store the course that a teacher came from."""
     connection.execute(delete(LTI_COURSES).where(LTI_COURSES.c.person == person))
     values = {"person": person, "platform": platform, "members_url": members_url}
     connection.execute(insert(LTI_COURSES).values(values | {"launched_s": time.time()}))

@@ -67,4 +67,4 @@ LTI_COURSES: Final = Table(
     Column("members_url", Text, nullable=False),
     Column("launched_s", Float, nullable=False),
 )
-"""The course from which a teacher came last."""
+"""The course that each teacher most recently came from."""

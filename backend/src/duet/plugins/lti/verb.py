@@ -69,7 +69,7 @@ def lti(
     """Show the LTI settings and keys for Moodle or Canvas.
 
     $DUET_LTI names the platforms file. A replaced key stays in the key set for 7 days. A running
-    server applies a key rotation immediately, but changes to the platforms only at its next start.
+    server uses rotated keys immediately. It reads a changed platforms file only at its next start.
     """
     from duet.api.proxy import PublicUrl
 
@@ -79,7 +79,9 @@ def lti(
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
     if rotate and action != "keys":
-        raise InputError("--rotate needs the action keys.", remedy="Run: ./duet lti keys --rotate")
+        raise InputError(
+            "--rotate needs the action 'keys'.", remedy="Run: ./duet lti keys --rotate"
+        )
     result = made(rotate, str(PublicUrl.parse(url)).rstrip("/"))
     if as_json:
         emit(result)

@@ -84,7 +84,7 @@ def _lz4(words: list[str], given: bytes) -> bytes:
 
 
 def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> None:
-    """Write a pack folder as a tar file whose folder has the archive's name.
+    """Write a pack folder as a tar file. The top folder in the archive has the archive's name.
 
     Args:
         libraries: paths of the libraries that Python needs, relative to the folder.

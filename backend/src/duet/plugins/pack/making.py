@@ -136,9 +136,10 @@ def _check_output(output: Path) -> None:
 def _lesson_jobs(
     folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
-    """Return the measurements of a lesson's figures and curves whose kernels are built.
+    """Return the measurements for a lesson's figures and curves.
 
-    Published figures come first. Each condition is measured once.
+    Published figures come first. Each condition is measured once. A measurement whose kernels are
+    not built is left out.
     """
     needed, found = needed_cpus(folder), []
     published = published_plans(folder, every=True)

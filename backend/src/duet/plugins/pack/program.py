@@ -189,7 +189,7 @@ class Pack:
         return runs.model_copy(update={"made": {**runs.made, "compiler": packed.compiler}})
 
     async def accelerator(self) -> tuple[str, str]:
-        """Return the accelerator (tcg or kvm), and for tcg also the reason why it is not kvm.
+        """Return the accelerator (tcg or kvm) and, for tcg, also why it is not kvm.
 
         If /dev/kvm can be opened, boot a probe guest to find out whether KVM works.
         """
@@ -259,7 +259,7 @@ class Session:
     began_s: float = field(default_factory=time.monotonic)
 
     async def run(self) -> None:
-        """Run the replicas and jobs that have no result yet, and write the file's last line."""
+        """Run the replicas and jobs without a result, and write the result file's last line."""
         await self._run_replicas()
         jobs = self.pack.record.jobs
         todo = [number for number in ordered(jobs) if number not in self.writer.done]
@@ -274,7 +274,7 @@ class Session:
         self.writer.add(EndLine(at=now(), seconds=round(time.monotonic() - self.began_s, 1)))
 
     async def _run_replicas(self) -> None:
-        """Measure the native replicas, before all guests and while none runs."""
+        """Measure the native replicas before the first guest starts."""
         for lesson in sorted(self.pack.record.replicas.keys() - self.writer.replicas_done):
             note(f"native replica of {lesson}")
             line = ReplicaLine(lesson=lesson)

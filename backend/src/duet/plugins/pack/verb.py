@@ -35,7 +35,8 @@ def pack(
     """Pack measurements for a host with nothing installed.
 
     A lesson's pack measures its published figures. With --arms, --workload, --clock or --set, it
-    measures only that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
+    measures only that one condition. On the host, run tar xf FILE.tar, then run
+    ./measure in the new folder.
     """
     from duet.plugins.pack.making import Asked, make_pack
 

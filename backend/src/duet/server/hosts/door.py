@@ -113,7 +113,7 @@ class HostDoor:
     """Keeps track of the expected hosts, and lets them join.
 
     Args:
-        store: kernels to serve to hosts that lack them; None serves no kernels.
+        store: kernels to serve to hosts that lack them; None to serve no kernels.
     """
 
     def __init__(self, store: Store | None = None) -> None:
@@ -156,7 +156,7 @@ class HostDoor:
         """Serve one connection of a host, from its handshake to its end."""
         found = self._find_host(socket)
         if found is None:
-            await socket.close()  # closing before accept() answers the handshake with 403
+            await socket.close()  # a close before accept() answers the handshake with 403
             return
         key, host = found
         await socket.accept()
@@ -188,7 +188,7 @@ class HostDoor:
             yield message
 
     async def _await_return(self, host: _Expected) -> None:
-        """Wait for a host whose connection broke. End it if it does not reconnect within AWAY_S."""
+        """Wait for a host whose connection broke. End the host if it is away for AWAY_S."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limits.AWAY_S):
                 await host.connection.attached.wait()

@@ -26,8 +26,8 @@ class LaneIntake:
     """Receives a guest's data during one run, and implements guest.Listener.
 
     Args:
-        backlog_bytes: maximum size of the pages that wait for decoding. Above it we stop reading
-            from the guest.
+        backlog_bytes: maximum size of the pages that wait for decoding. Above this size,
+            we stop reading from the guest.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class LaneIntake:
         return not self._capacity.is_set()
 
     def unblock(self) -> None:
-        """Let `wait_for_capacity` return, after the backlog was taken or is no longer needed."""
+        """Let `wait_for_capacity` return, because the backlog was taken or is no longer needed."""
         self._capacity.set()
 
     def wake(self) -> None:

@@ -438,7 +438,7 @@ class LaneLenses:
     async def calibrate(self) -> None:
         """Wait briefly for the x-ray, then calibrate the guest's clock with PINGs.
 
-        On the count clock samples contain the guest time, so nothing is calibrated.
+        On the count clock, samples contain the guest time, so nothing is calibrated.
         """
         if self._process is None or self._guest is None:
             return
@@ -455,7 +455,7 @@ class LaneLenses:
                     await self.clock.answered.wait()
 
     def aim(self) -> None:
-        """Start the microscope's search for its object, or release a workload that waits for it."""
+        """Start the microscope's search. Without a microscope, release a workload that waits."""
         if self.plugin:
             self._aiming = asyncio.create_task(self._aim(), name=f"aim {self._arm}")
         elif self._waiting:

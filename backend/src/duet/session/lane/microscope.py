@@ -200,7 +200,7 @@ class WaitingWorkload:
             self._ready.set()
 
     async def release(self, say: Callable[[str], Awaitable[None]]) -> None:
-        """Wait until the workload waits for the microscope, and let it continue. Never raises.
+        """Release the workload as soon as it waits for the microscope. Never raises.
 
         Args:
             say: sends the workload a line.

@@ -158,7 +158,7 @@ class ContentionWatch:
             self._task = asyncio.create_task(self._watch(pid), name=f"contention of {pid}")
 
     def finish(self) -> None:
-        """Request the last reading; before `begin` this has no effect."""
+        """Request the last reading; before `begin`, this has no effect."""
         if self._task:
             self._over.set()
 

@@ -24,7 +24,7 @@ from duet.session.trouble import workload_figures, workload_trouble
 
 
 def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestRequest:
-    """Return the request for a run's guest. On the count clock it includes the boot plan."""
+    """Return the request for a run's guest. On the count clock, it includes the boot plan."""
     lesson = spec.folder.lesson
     count = spec.clock == "count"
     return GuestRequest(
@@ -45,7 +45,7 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
 def cpus_of(spec: RunSpec) -> int:
     """Return the number of vCPUs of the guest.
 
-    On the count clock a traced run has one vCPU, because the agent opens ports only for CPUs that
+    On the count clock, a traced run has one vCPU, because the agent opens ports only for CPUs that
     are online when the agent starts. The other CPUs come online later.
     """
     lesson = spec.folder.lesson

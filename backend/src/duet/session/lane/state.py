@@ -110,7 +110,7 @@ class Course:
 
     Args:
         ready_s: timeout from the plan to READY.
-        run_s: timeout from START to the workload's end. After it the host stops the workload.
+        run_s: timeout from START to the workload's end. Then the host stops the workload.
         sends_plan: whether to send the plan as a frame. False for a recording, and for a plan at
             boot.
         sends_start: the workload waits for START.
@@ -212,8 +212,8 @@ class LaneMachine:
         """Return the next action.
 
         Args:
-            now: seconds of a monotonic clock, which during `workload_runs` stops while the guest is
-                held.
+            now: seconds of a monotonic clock. During `workload_runs`, this clock stops while the
+                guest is held.
         """
         if self.step in (Step.FIND, Step.START) and self._in.stop_requested:
             return self._abandon()

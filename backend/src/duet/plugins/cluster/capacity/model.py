@@ -22,7 +22,7 @@ from duet.plugins.cluster.capacity.constants import (
     spanning,
 )
 
-# The demand is what a class needs from the servers, and what its hosts and link can provide.
+# The demand is what a class needs from the servers, and what the hosts and the link can provide.
 
 MOST_STUDENTS: Final = 1_000_000
 MOST_LIVE: Final = 10_000

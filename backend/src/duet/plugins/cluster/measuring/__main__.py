@@ -51,7 +51,7 @@ def tell(step: Progress) -> None:
 def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
     """Return the SHA-256 of each arm's kernel on this host, and of its relinked kernel.
 
-    The keys are names of arms, and for relinked kernels names such as "srcu link 1".
+    The keys are names of arms. For relinked kernels, they are names such as "srcu link 1".
     """
     found = {arm: sha256_of(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
     for arm in plan.arms if plan.link else ():

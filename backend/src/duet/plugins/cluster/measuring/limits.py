@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Final
 
 WAIT_S: Final = 3600.0
-"""How long to wait for a full pool by default."""
+"""How long to wait by default if the pool is full."""
 SAY_S: Final = 1.0
-"""Waits for a full pool are reported if they are longer than this."""
+"""If a measurement waits longer than this because the pool is full, the wait is reported."""
 LOOK_S: Final = 5.0
 """Time between two requests for a lease while we have other leases that are in use."""
 RUN_S: Final = 120.0

@@ -281,7 +281,7 @@ def _check(result: Result, part: Part) -> None:
     booted = {*part.plan.arms}
     booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
     if set(result.facts.kernels) != booted:
-        raise BadResult("the result does not say which kernels it ran")
+        raise BadResult("the result does not say which kernels ran")
     ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
     if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
         raise BadResult("the result does not say what its host is")

@@ -157,7 +157,7 @@ class Terms:
 
     Args:
         at_once: maximum number of leases at a time. None means as many as the pool grants.
-        wait_s: how long to wait for a full pool while this measurement runs no program there. 0
+        wait_s: how long to wait if the pool is full and this measurement runs no program there. 0
             means no wait.
         lease_s: time limit for one comparison. None means that it follows from the number of its
             runs.

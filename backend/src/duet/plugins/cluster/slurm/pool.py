@@ -44,7 +44,7 @@ from duet.plugins.cluster.slurm.words import (
 from duet.plugins.cluster.types import Kind, Loss, PoolSettings, Refusal, Want, Watched, Whose
 from duet.processes.owned import OwnedProcess, find_program
 
-# Polls the jobs of all leases by one call of squeue, and reports jobs that are over.
+# Polls the jobs of all leases with one call of squeue, and reports jobs that are over.
 #
 # A failure of squeue says nothing about a job, so squeue is retried. If squeue fails for AWAY_S,
 # because Slurm's controller is unreachable, all leases count as lost. A job counts as ended when
@@ -128,7 +128,7 @@ class Watch:
             return True
 
     async def settle(self, name: str) -> None:
-        """Poll until a job is known to run, or is over and the reason has been reported."""
+        """Poll until a job is known to run, or until the reason for its end has been reported."""
         until_s = time.monotonic() + SETTLE_S
         while name in self._jobs and time.monotonic() < until_s:
             if await self.look() and name not in self._ending:
