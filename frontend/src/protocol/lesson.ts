@@ -31,7 +31,7 @@ export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workl
   readonly on?: string;
   /** Name of the metric; missing in tables that a test makes. */
   readonly metric?: string;
-  /** Name of the curve that the table is a point of; missing or empty if the table has the headline metric. */
+  /** Name of the curve to which the table adds a point; missing or empty if the table has the headline metric. */
   readonly curve?: string;
   /** The host's CPU model, number of CPUs, and kernel. */
   readonly host?: string;

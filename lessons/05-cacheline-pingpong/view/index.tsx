@@ -312,7 +312,9 @@ const artist: Artist<Picture> = {
     return share === undefined ? null : { left: share.x, right: share.x + share.w };
   },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson, drawing),
-  label: t('The bytes of one object in cache lines, and the copies of each CPU, for each kernel'),
+  label: t(
+    'For each kernel: the bytes of one object in cache lines, and the lines of which each CPU has a copy',
+  ),
 };
 
 const acts = {

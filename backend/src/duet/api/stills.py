@@ -275,8 +275,8 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-# Makes the page without JavaScript. It contains a still of the moment in the address, and the
-# step's text.
+# Makes the page for browsers without JavaScript. It contains the step's text, and a still of the
+# moment that the address names.
 #
 # Nothing is copied unchanged from the address. Only known parameters are used, after URL encoding
 # and HTML escaping.

@@ -399,5 +399,5 @@ class Slots:
         return chosen
 
     def free(self, slot: int) -> None:
-        """Free a slot whose run has ended. The slot's guests are not ended."""
+        """Free a slot whose run has ended. This does not stop the slot's guests."""
         self._free.add(slot)
