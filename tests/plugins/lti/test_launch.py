@@ -212,4 +212,4 @@ def test_all_courses_of_a_platform_come_in_unless_deployments_are_listed(tmp_pat
             login = {"iss": platform.url, "client_id": "duet", "login_hint": "x"}
             login |= {"lti_deployment_id": "2", "target_link_uri": f"{tool.url}/lti/launch"}
             answer = Browser().post(f"{tool.url}/lti/login", login)
-            assert answer.status_code == 401 and "removes the line" in answer.text
+            assert answer.status_code == 401 and "remove the line" in answer.text
