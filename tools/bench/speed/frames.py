@@ -30,7 +30,7 @@ SIZES = ("n:100", f"n:300{ONE}", "n:300")
 SMOKE_SIZES = ("n:100",)
 WITH_TARGET = SIZES[1]
 """About 100,000 cells."""
-SECONDS, SMOKE_SECONDS = 3.0, 2.0
+SECONDS, SMOKE_SECONDS = 2.0, 2.0
 LONGER = 1.1
 """The run is played for so much longer than is measured."""
 FRAME_MS = 33.0

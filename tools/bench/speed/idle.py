@@ -18,7 +18,7 @@ from tools.bench.switch import until_parked
 
 NAME = "idle"
 STEP = "lesson=02-grace-periods&step=three-hogs"
-SECONDS, SMOKE_SECONDS = 120.0, 10.0
+SECONDS, SMOKE_SECONDS = 60.0, 10.0
 SETTLE_S = 10.0
 """Pause after the page is shown and guests are parked, in which the server tidies up."""
 PERCENT = 1.0
