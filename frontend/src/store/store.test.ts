@@ -253,6 +253,8 @@ test('progress of loading is reported at intervals, the beginning and the end of
   store.dispatch(reading(100, true));
   store.dispatch(reading(0, false, 'next'));
   expect([reports, store.reading.get()?.run_id]).toEqual([4, 'next']);
+  store.dispatch(reading(0, false, 'another'));
+  expect([reports, store.reading.get()?.run_id]).toEqual([5, 'another']);
 });
 
 test('who draws a recording gets its first events at once, further ones calmly, and its end at once', () => {

@@ -204,7 +204,7 @@ class ShownRuns {
   readonly #runs = new Map<string, RunStore>();
   readonly #announcer: Announcer;
   /** When the loading progress was reported last, ms. */
-  #readingAt = Number.NEGATIVE_INFINITY;
+  #readingAt = 0;
   #model: Readonly<Record<string, number>> = {};
 
   constructor(cells: Cells, limits: Limits) {
@@ -243,9 +243,9 @@ class ShownRuns {
 
   #reportReading(message: ReadingMessage): void {
     const now = performance.now();
-    if (message.whole) this.#readingAt = Number.NEGATIVE_INFINITY;
-    else if (now < this.#readingAt + betweenMs) return;
-    else this.#readingAt = now;
+    const goesOn = !message.whole && this.#cells.reading.get()?.run_id === message.run_id;
+    if (goesOn && now < this.#readingAt + betweenMs) return;
+    this.#readingAt = now;
     this.#cells.reading.set(message.whole ? null : message);
   }
 
