@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,10 +78,3 @@ class PageTab(Tab):
         if kind == "page":
             self._send("Target.setAutoAttach", session, **AUTO_ATTACH)
         self._send("Runtime.runIfWaitingForDebugger", session)
-
-
-@contextlib.asynccontextmanager
-async def page_tab(home: Path) -> AsyncIterator[PageTab]:
-    """Start Chromium with an empty profile in `home`."""
-    async with PageTab(home) as tab:
-        yield tab

@@ -12,8 +12,11 @@ from pathlib import Path
 from duet.base.errors import InfraError
 from duet.base.settings import repo_root
 from tools.bench.classroom import server
-from tools.bench.tab import PageTab, page_tab
+from tools.bench.tab import PageTab
 
+WHOLE_S = 120.0
+"""Time limit until a page has all events. Usual: 3 s."""
+IS_WHOLE = "duet.store.reading.get() === null && duet.store.shown().coming === false"
 SHOWN_S = 60.0
 """Time limit until a page shows lanes. Usual: 1 s."""
 PICTURE = 'performance.getEntriesByName("duet:first-picture")[0]?.startTime'
@@ -41,6 +44,10 @@ class Opened:
         await self.tab.visit(self.url(query))
         return float(await self.tab.until(PICTURE, SHOWN_S))
 
+    async def whole(self) -> float:
+        """Wait until the page has all events. Return the time since it began to load, in ms."""
+        return float(await self.tab.until(f"{IS_WHOLE} && performance.now()", WHOLE_S))
+
 
 @contextlib.asynccontextmanager
 async def opened(folder: Path, *words: str, **variables: str) -> AsyncIterator[Opened]:
@@ -57,7 +64,7 @@ async def opened(folder: Path, *words: str, **variables: str) -> AsyncIterator[O
     if not (repo_root() / "frontend/dist/index.html").is_file():
         raise InfraError("the page is not built.", remedy="Run: ./setup.sh page.")
     with server(*words, **variables) as (process, address):
-        async with page_tab(folder) as tab:
+        async with PageTab(folder) as tab:
             yield Opened(tab, address, process.pid)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,8 +17,8 @@ import numpy as np
 
 from tools.bench.speed.browser import SHOWN_S, opened
 from tools.bench.speed.guests.tree_cpu import tree_cpu_s
-from tools.bench.speed.pairs import Bench, Figure, Point, Result, Stage, Turn, row_of
-from tools.bench.tab import PageTab, page_tab
+from tools.bench.speed.pairs import Bench, Point, Result, Stage, Turn, median_figure, row_of
+from tools.bench.tab import PageTab
 
 NAME = "frames"
 STEP = "lesson=01-shrinker-bitmaps&step=n-grows"
@@ -30,7 +29,7 @@ SIZES = ("n:100", f"n:300{ONE}", "n:300")
 SMOKE_SIZES = ("n:100",)
 WITH_TARGET = SIZES[1]
 """About 100,000 cells."""
-SECONDS, SMOKE_SECONDS = 2.0, 2.0
+SECONDS = 2.0
 LONGER = 1.1
 """The run is played for so much longer than is measured."""
 FRAME_MS = 33.0
@@ -86,7 +85,7 @@ SVG = """{
   };
   tick();
 }"""
-"""As many cells as both walls have, of which a wave of 1/300 changes in each frame."""
+"""So many cells, of which a wave of 1/300 changes in each frame."""
 CURVE = "frames: time between frames by cells"
 
 
@@ -114,7 +113,7 @@ def p95(values: list[float]) -> float:
 
 
 def run(bench: Bench) -> Iterator[Result]:
-    """Yield a comparison for each size of wall, and the slowest frames of the largest."""
+    """Yield for each size a comparison, the slowest frames and draws, and a point of the curve."""
     with asyncio.Runner() as runner:
         for size in SMOKE_SIZES if bench.smoke else SIZES:
             cells, mine, theirs = runner.run(_turns(bench, size))
@@ -125,17 +124,13 @@ def run(bench: Bench) -> Iterator[Result]:
                 work=1, unit="frames", clock="wall",
             )  # fmt: skip
             slowest = [p95(one.frames_ms) for one in mine]
-            most_ms = FRAME_MS if size == WITH_TARGET else None
-            yield Figure(
-                NAME, case, statistics.median(slowest), "ms", most_ms,
-                spread=(min(slowest), max(slowest)),
-            )  # fmt: skip
+            figure = median_figure(
+                NAME, case, slowest, "ms", FRAME_MS if size == WITH_TARGET else None
+            )
+            yield figure
             draws = [p95(one.draws_ms) for one in mine]
-            yield Figure(
-                NAME, f"{cells:,} cells, 95 % of draws of a canvas", statistics.median(draws), "ms",
-                spread=(min(draws), max(draws)),
-            )  # fmt: skip
-            yield Point(NAME, CURVE, cells, "cells", statistics.median(slowest), "ms")
+            yield median_figure(NAME, f"{cells:,} cells, 95 % of draws of a canvas", draws, "ms")
+            yield Point(NAME, CURVE, cells, "cells", figure.value, "ms")
 
 
 async def _turns(bench: Bench, size: str) -> tuple[int, list[Played], list[Played]]:
@@ -144,12 +139,12 @@ async def _turns(bench: Bench, size: str) -> tuple[int, list[Played], list[Playe
     Args:
         size: knobs in the page's address.
     """
-    ms = 1e3 * (SMOKE_SECONDS if bench.smoke else SECONDS)
+    ms = 1e3 * SECONDS
     mine, theirs = [], []
-    async with opened(bench.folder, "--no-guests") as page, page_tab(bench.folder) as other:
+    async with opened(bench.folder, "--no-guests") as page, PageTab(bench.folder) as other:
         await page.show(f"{STEP}&knobs={size}")
         await page.tab.evaluate(JUST_SHOW)
-        await page.tab.until("duet.store.reading.get() === null", SHOWN_S)
+        await page.whole()
         cells = int(await page.tab.until(CELLS, SHOWN_S)) * (1 if ONE in size else 2)
         for _ in range(bench.pairs):
             await page.tab.evaluate(PLAY % (LONGER * ms))

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from duet.base.errors import InfraError
 from tools.bench.costs import TreeUse
-from tools.bench.speed.browser import SHOWN_S, opened
+from tools.bench.speed.browser import opened
 from tools.bench.speed.pairs import Bench, Figure, Result, Stage
-from tools.bench.switch import until_parked
+from tools.bench.switch import templates, until_parked
 
 NAME = "idle"
 STEP = "lesson=02-grace-periods&step=three-hogs"
@@ -39,14 +38,11 @@ async def watched(bench: Bench, seconds: float) -> list[Figure]:
     """Watch an idle server, and return its figures."""
     async with opened(bench.folder) as page:
         await page.show(STEP)
-        await page.tab.until("duet.store.reading.get() === null", SHOWN_S)
+        await page.whole()
         await page.tab.evaluate('duet.player.do({type: "pause"})')
-        note = "With parked guests."
-        try:
-            await until_parked(page.address)
-        except InfraError as error:
-            note = f"Without parked guests: {error.sentence}"
+        await until_parked(page.address)
         await asyncio.sleep(SETTLE_S)
+        parked = templates(page.address)
         use = TreeUse(page.pid)
         before_bytes = use.memory_bytes()
         await asyncio.sleep(seconds)
@@ -56,7 +52,8 @@ async def watched(bench: Bench, seconds: float) -> list[Figure]:
     return [
         Figure(
             NAME, "CPU of the server and its guests", use.cpu_s / seconds * 100, "% of a core",
-            PERCENT, note=f"{note} Watched for {seconds:.0f} s.",
+            PERCENT,
+            note=f"With {parked['held'] + parked['ready']:.0f} parked guests, for {seconds:.0f} s.",
         ),
         Figure(NAME, "memory of the server and its guests", after_bytes / MIB, "MiB"),
         Figure(

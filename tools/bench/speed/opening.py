@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from duet.base.settings import repo_root
 from tools.bench.speed import speedscope
-from tools.bench.speed.browser import Opened, checkout, opened
-from tools.bench.speed.pairs import Bench, Figure, Result, Row, Skipped, Stage, Turn, row_of
+from tools.bench.speed.browser import WHOLE_S, Opened, checkout, opened
+from tools.bench.speed.pairs import Bench, Result, Row, Skipped, Stage, Turn, median_figure, row_of
 from tools.bench.speed.tiled import Tiled, write_tiled
-from tools.bench.tab import page_tab
+from tools.bench.tab import PageTab
 
 NAME = "open"
 RECORDING = "02-grace-periods/recorded/3-hogs.duet"
 STEP = "lesson=02-grace-periods&step=three-hogs"
 EVENTS, SMOKE_EVENTS = 1_000_000, 100_000
-WHOLE_S = 120.0
-"""Time limit until a page has all events. Usual: 3 s."""
-IS_WHOLE = "duet.store.reading.get() === null && duet.store.shown().coming === false"
 SPANS = "duet.store.shown().ordered().reduce((sum, lane) => sum + lane.spans.length, 0)"
 PICTURE_S, OPEN_S = 0.5, 2.0
 """Targets."""
@@ -56,7 +52,7 @@ def run(bench: Bench) -> Iterator[Result]:
     tiled = write_tiled(
         repo_root() / "lessons" / RECORDING, recording, SMOKE_EVENTS if bench.smoke else EVENTS
     )
-    yield from _both(bench, root, f"{tiled.events:,} events", _made_of(tiled))
+    yield from _both(bench, root, f"{tiled.events:,} events", _made_of(tiled), PICTURE_S, OPEN_S)
     program = speedscope.folder()
     case = f"{tiled.events:,} events, second time, whole"
     if program is None:
@@ -72,18 +68,21 @@ def _made_of(tiled: Tiled) -> str:
     )
 
 
-def _both(bench: Bench, root: Path, what: str, note: str = "") -> Iterator[Result]:
+def _both(
+    bench: Bench,
+    root: Path,
+    what: str,
+    note: str = "",
+    picture_s: float | None = None,
+    whole_s: float | None = None,
+) -> Iterator[Result]:
+    """Yield the figures of both openings. `picture_s` and `whole_s` are targets."""
     found = [asyncio.run(_turn(bench.folder, root)) for _ in range(bench.pairs)]
-    large = bool(note)
-    for number, which in enumerate(("first", "second")):
-        turns = [pair[number] for pair in found]
-        for name, target in (("picture_s", PICTURE_S), ("whole_s", OPEN_S)):
-            values = [getattr(turn, name) for turn in turns]
-            part = "the first picture" if name == "picture_s" else "whole"
-            yield Figure(
-                NAME, f"{what}, {which} time, {part}", statistics.median(values), "s",
-                target if large else None, spread=(min(values), max(values)), note=note,
-            )  # fmt: skip
+    for which, turns in zip(("first", "second"), zip(*found, strict=True), strict=True):
+        pictures, wholes = [one.picture_s for one in turns], [one.whole_s for one in turns]
+        case = f"{what}, {which} time"
+        yield median_figure(NAME, f"{case}, the first picture", pictures, "s", picture_s, note=note)
+        yield median_figure(NAME, f"{case}, whole", wholes, "s", whole_s, note=note)
 
 
 async def _turn(folder: Path, root: Path) -> tuple[Opening, Opening]:
@@ -98,7 +97,7 @@ async def _turn(folder: Path, root: Path) -> tuple[Opening, Opening]:
 async def opening(page: Opened) -> Opening:
     """Open the recording of STEP, and wait until the page has all of it."""
     picture_ms = await page.show(STEP)
-    whole_ms = await page.tab.until(f"{IS_WHOLE} && performance.now()", WHOLE_S)
+    whole_ms = await page.whole()
     return Opening(picture_ms / 1e3, whole_ms / 1e3, int(await page.tab.evaluate(SPANS)))
 
 
@@ -110,7 +109,7 @@ async def _beside(bench: Bench, root: Path, program: Path, case: str) -> Row:
         lanes = json.loads(await page.tab.evaluate(speedscope.SPANS))
         tree, spans = speedscope.profile(lanes)
         with speedscope.served(program, tree, bench.folder) as url:
-            async with page_tab(bench.folder) as tab:
+            async with PageTab(bench.folder) as tab:
                 for _ in range(bench.pairs):
                     mine.append(Turn((await opening(page)).whole_s, 0.0))
                     await tab.visit(url)

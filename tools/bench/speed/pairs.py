@@ -119,6 +119,20 @@ class Figure:
         return self.value <= self.target if self.most else self.value >= self.target
 
 
+def median_figure(
+    stage: str,
+    case: str,
+    values: list[float],
+    unit: str,
+    target: float | None = None,
+    *,
+    note: str = "",
+) -> Figure:
+    """Return the median of some values, with the smallest and the largest value."""
+    spread = (min(values), max(values))
+    return Figure(stage, case, statistics.median(values), unit, target, spread=spread, note=note)
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One point of a cost curve: how a stage's cost grows with a size.

@@ -33,6 +33,7 @@ from tools.bench.speed.pairs import (
     Turn,
     compare,
     measured,
+    median_figure,
 )
 
 NAME = "start"
@@ -164,8 +165,7 @@ class Starter:
         """Return the median of some turns."""
         times = [turn.cpu_s if clock == "cpu" else turn.wall_s for turn in turns]
         unit = "s of CPU" if clock == "cpu" else "s"
-        middle, spread = statistics.median(times), (min(times), max(times))
-        return Figure(NAME, case, middle, unit, target, spread=spread, note=note)
+        return median_figure(NAME, case, times, unit, target, note=note)
 
     def several(
         self, bench: Bench, words: Sequence[str], more: Mapping[str, object] | None = None
@@ -300,9 +300,9 @@ def processes(bench: Bench, starter: Starter) -> Iterator[Result]:
     yield starter.figure("duet serve, until it listens", waiting, "wall")
     yield starter.figure("duet serve, until it listens, and its end", turns)
     times = [float(starter.run((sys.executable, "-c", CHILD))) * 1e3 for _ in range(bench.pairs)]
-    yield Figure(
-        NAME, "a confined child, until it has answered", statistics.median(times), "ms",
-        spread=(min(times), max(times)), note=f"Each value is the median of {CHILDREN} children.",
+    yield median_figure(
+        NAME, "a confined child, until it has answered", times, "ms",
+        note=f"Each value is the median of {CHILDREN} children.",
     )  # fmt: skip
 
 

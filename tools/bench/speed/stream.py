@@ -36,6 +36,7 @@ from tools.bench.speed.pairs import (
     Skipped,
     Stage,
     Turn,
+    median_figure,
     row_of,
 )
 
@@ -255,10 +256,9 @@ def whole_row(turns: Turns, events: int) -> Row:
 def host_cost(turns: Turns, events: int) -> Figure:
     """Return what streaming and decoding cost the host."""
     cost = [1e6 * one.host_s / events for one in turns.ran[OURS]]
-    return Figure(
-        NAME, "CPU time of the host for a million events, without the vCPU",
-        statistics.median(cost), "s", spread=(min(cost), max(cost)),
-    )  # fmt: skip
+    return median_figure(
+        NAME, "CPU time of the host for a million events, without the vCPU", cost, "s"
+    )
 
 
 def overheads(what: str, turns: Turns) -> Iterator[Figure]:
@@ -268,9 +268,9 @@ def overheads(what: str, turns: Turns) -> Iterator[Figure]:
             continue
         pairs = zip(turns.vcpu_s(way), turns.vcpu_s(UNREAD), strict=True)
         ratios = [mine / base for mine, base in pairs]
-        yield Figure(
-            NAME, f"CPU time by on but unread, {what}: {title}", statistics.median(ratios), "x",
-            target=OVERHEAD if way == OURS else None, spread=(min(ratios), max(ratios)),
+        yield median_figure(
+            NAME, f"CPU time by on but unread, {what}: {title}", ratios, "x",
+            OVERHEAD if way == OURS else None,
         )  # fmt: skip
 
 
@@ -342,9 +342,8 @@ def _pixels() -> Iterator[Result]:
         return
     for name, share, target in (("p50", 50, PIXEL_P50_MS), ("p99", 99, PIXEL_P99_MS)):
         values = [float(np.percentile(one.whole, share)) for one in found]
-        yield Figure(
-            NAME, f"{PIXEL}, {name}", statistics.median(values), "ms", target,
-            spread=(min(values), max(values)),
+        yield median_figure(
+            NAME, f"{PIXEL}, {name}", values, "ms", target,
             note="From a span's end in the guest to the end of the frame that shows it, beyond the "
             "least transport to the host that was seen.",
         )  # fmt: skip

@@ -25,8 +25,8 @@ HEAD_BYTES: Final = 16
 """Header of a ring-buffer page: the page's time, and the number of bytes that follow."""
 MISSED_FLAGS: Final = 3 << 30
 PADDING, STAMP = 29, 31
-TIME_BITS: Final = 27
 """Kinds of entries that are no events (include/linux/ring_buffer.h, Linux 6.1)."""
+TIME_BITS: Final = 27
 NOISE_BITS: Final = 12
 """Size of the variation of times: up to 4 us."""
 GAP_NS: Final = 1_000_000

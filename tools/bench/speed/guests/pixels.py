@@ -15,10 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tools.bench.classroom import server
-from tools.bench.tab import PageTab
+from tools.bench.speed.browser import opened
 
-PLACE = "/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu"
+PLACE = "lesson=02-grace-periods&step=ticks&arms=rwsem,srcu"
 ARMS = ("rwsem", "srcu")
 READY_S, RUN_S = 120.0, 300.0
 READY = "!!window.duet && !!document.querySelector('[data-testid=\"run\"]:not([disabled])') && true"
@@ -82,9 +81,10 @@ async def event_to_pixel(runs: int) -> list[Delays]:
     Raises:
         InfraError: Chromium or the server does not start, or the run does not end.
     """
-    with server() as (_, address), tempfile.TemporaryDirectory(prefix="duet-pixels-") as home:
-        async with PageTab(Path(home)) as tab:
-            await tab.visit(f"http://{address}{PLACE}")
+    with tempfile.TemporaryDirectory(prefix="duet-pixels-") as home:
+        async with opened(Path(home)) as page:
+            tab = page.tab
+            await tab.visit(page.url(PLACE))
             await tab.until(READY, READY_S)
             await tab.evaluate(WATCH)
             found = []
