@@ -53,7 +53,7 @@ async def watched(bench: Bench, seconds: float) -> list[Figure]:
         Figure(
             NAME, "CPU of the server and its guests", use.cpu_s / seconds * 100, "% of a core",
             PERCENT,
-            note=f"With {parked['held'] + parked['ready']:.0f} parked guests, for {seconds:.0f} s.",
+            note=f"With {parked['held']:.0f} parked guests, for {seconds:.0f} s.",
         ),
         Figure(NAME, "memory of the server and its guests", after_bytes / MIB, "MiB"),
         Figure(
