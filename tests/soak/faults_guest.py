@@ -126,7 +126,12 @@ class KillHost(Fault):
 
     async def happen(self, at: Round) -> list[str]:
         run = await at.running(seconds=20)
-        found = [one for one in helpers(at.server.pid) if "duet.host" in one.cmdline()]
+        # The sandboxed children below a host process are copies of it, with its command line.
+        found = [
+            child
+            for child in psutil.Process(at.server.pid).children()
+            if "duet.host" in child.cmdline()
+        ]
         if len(found) != 1:
             return [f"{len(found)} host processes"]
         found[0].kill()
