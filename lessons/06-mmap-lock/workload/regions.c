@@ -11,7 +11,7 @@
  *
  *	0, own	each thread touches pages of a region of its own
  *	1, same	each thread touches pages of the writer's region, behind the C pages
- *	2, fresh	each thread maps its own region anew before each round
+ *	2, fresh	each thread maps regions of 8 pages anew before each round
  *
  * A page without access lies between two regions, or the kernel would merge their VMAs. Each
  * region, except a fresh one, has an anon_vma before the measured time starts.
@@ -32,6 +32,7 @@
 
 #define PAGE	     4096ul
 #define MAX_FAULTERS 64
+#define CHUNK	     8ul	/* pages of a fresh region */
 #define SETTLE_US    20000 /* all threads sleep at the barrier by then */
 
 enum place { OWN, SAME, FRESH };
@@ -94,6 +95,24 @@ static char *map_region(size_t pages)
 	return area + PAGE;
 }
 
+/* Where a page of a thread is: behind each fresh region lies a page without access. */
+static size_t offset_of(size_t page)
+{
+	return (options.place == FRESH ? page + page / CHUNK : page) * PAGE;
+}
+
+static void map_chunks(char *pages)
+{
+	for (size_t page = 0; page < options.pages; page += CHUNK) {
+		size_t left = options.pages - page;
+
+		if (mmap(pages + offset_of(page), (left < CHUNK ? left : CHUNK) * PAGE,
+			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			 0) == MAP_FAILED)
+			die("mmap");
+	}
+}
+
 static void *run_faulter(void *context)
 {
 	struct faulter *self = context;
@@ -104,14 +123,12 @@ static void *run_faulter(void *context)
 	prctl(PR_SET_NAME, name);
 	pthread_barrier_wait(&barrier);
 	for (unsigned int round = 0; round < options.rounds; round++) {
-		if (options.place == FRESH &&
-		    mmap(self->pages, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-			die("mmap");
+		if (options.place == FRESH)
+			map_chunks(self->pages);
 		for (unsigned int page = 0; page < options.pages; page++) {
 			uint64_t began = now_ns(), took;
 
-			*(volatile char *)(self->pages + page * PAGE) = 1;
+			*(volatile char *)(self->pages + offset_of(page)) = 1;
 			took = now_ns() - began;
 			self->total_ns += took;
 			if (took > self->longest_ns)
@@ -199,9 +216,12 @@ int main(int argc, char **argv)
 		if (options.place == SAME) {
 			one->pages = changed + (options.change_pages + id * options.pages) * PAGE;
 		} else {
-			one->pages = map_region(options.pages);
+			one->pages = map_region(options.pages + options.pages / CHUNK + 1);
 			*one->pages = 1;
-			madvise(one->pages, PAGE, MADV_DONTNEED);
+			if (madvise(one->pages, PAGE, MADV_DONTNEED) ||
+			    (options.place == FRESH &&
+			     mprotect(one->pages, offset_of(options.pages) + PAGE, PROT_NONE)))
+				die("madvise");
 		}
 		if (pthread_create(&one->thread, NULL, run_faulter, one))
 			die("pthread_create");
