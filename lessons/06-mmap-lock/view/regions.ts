@@ -27,13 +27,11 @@ export interface Space {
 
 const nameOf = (index: RunIndex, kind: number) => index.kinds[kind]?.name ?? '';
 
-const writerName = 'mm-writer';
-
 /** Find the regions of a lane. Addresses come from page faults and from VMAs that are locked for writing. */
 export const spaceOf = perVersion((index, lane): Space => {
   const lowest = new Map<number, number>();
-  const rows = threadRows(lane);
-  const writers = new Set(rows.filter(({ name }) => name === writerName).map(({ row }) => row));
+  // The row of the workload's other process, the writer, is no row of a thread.
+  const writers = new Set(lane.rows.filter(({ role }) => role === 'other').map(({ row }) => row));
   for (const { kind, row, arg } of spansIn(lane, 'function', 0, Number.POSITIVE_INFINITY)) {
     const name = nameOf(index, kind);
     const counts = writers.has(row) ? name === 'vma_writing' : name.startsWith('under_');
@@ -41,8 +39,8 @@ export const spaceOf = perVersion((index, lane): Space => {
   }
   const row = [...writers].find((one) => lowest.has(one));
   const writer = row === undefined ? null : { row, lowest: lowest.get(row)! };
-  const regions = rows
-    .filter((one) => !writers.has(one.row) && lowest.has(one.row))
+  const regions = threadRows(lane)
+    .filter((one) => lowest.has(one.row))
     .map((one) => {
       const from = lowest.get(one.row)!;
       return {
