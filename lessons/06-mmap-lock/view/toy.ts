@@ -158,7 +158,7 @@ export function raceOf({ at }: Times, setting: Setting): Race {
 
 function start({ at }: Times): Setting {
   const change = at['change']!;
-  const from = 0.9 * change;
+  const from = 1.9 * change;
   return {
     at: { writer: 0.6 * change, fault: from, end: from + longFault * change },
     on: { same: false, first: false },
@@ -264,7 +264,7 @@ function outcome(race: Race, one: Fate, vma: Fate): Play['outcome'] {
     return {
       face: 'gain',
       words: tr(
-        'With one lock they wait for each other. With VMA locks they do not meet, because their regions differ.',
+        'With one lock one of them waits for the other. With VMA locks they do not meet, because their regions differ.',
       ),
     };
   return { face: 'idle', words: tr('The fault and the writer do not meet.') };
@@ -303,7 +303,7 @@ function play(times: Times, setting: Setting): Play {
     },
     {
       name: 'fault',
-      title: tr('another thread has a page fault'),
+      title: tr('another thread faults'),
       items: [
         {
           ...{ kind: 'stretch', from: race.fault.from, to: race.fault.to, label: tr('page fault') },
