@@ -32,7 +32,7 @@
 
 #define PAGE	     4096ul
 #define MAX_FAULTERS 64
-#define CHUNK	     8ul	/* pages of a fresh region */
+#define CHUNK	     8ul   /* pages of a fresh region */
 #define SETTLE_US    20000 /* all threads sleep at the barrier by then */
 
 enum place { OWN, SAME, FRESH };
@@ -167,10 +167,13 @@ static void *run_writer(void *context)
 
 static bool read_options(int argc, char **argv)
 {
-	static const struct option words[] = {
-		{"faulters", 1, NULL, 'f'},	{"pages", 1, NULL, 'p'},  {"rounds", 1, NULL, 'r'},
-		{"change-pages", 1, NULL, 'c'}, {"gap-us", 1, NULL, 'g'}, {"region", 1, NULL, 'w'},
-		{0}};
+	static const struct option words[] = {{"faulters", 1, NULL, 'f'},
+					      {"pages", 1, NULL, 'p'},
+					      {"rounds", 1, NULL, 'r'},
+					      {"change-pages", 1, NULL, 'c'},
+					      {"gap-us", 1, NULL, 'g'},
+					      {"region", 1, NULL, 'w'},
+					      {0}};
 	int word;
 
 	while ((word = getopt_long(argc, argv, "", words, NULL)) != -1) {
@@ -243,7 +246,8 @@ int main(int argc, char **argv)
 	if (writes)
 		pthread_join(writer, NULL);
 	faults = (uint64_t)options.faulters * options.pages * options.rounds;
-	printf("regions: faults=%llu per_s=%.1f fault_us=%.2f longest_us=%.2f changes=%llu change_us=%.2f\n",
+	printf("regions: faults=%llu per_s=%.1f fault_us=%.2f longest_us=%.2f changes=%llu "
+	       "change_us=%.2f\n",
 	       (unsigned long long)faults, faults * 1e9 / took, total_ns / 1e3 / faults,
 	       longest_ns / 1e3, (unsigned long long)changes,
 	       changes ? change_ns / 1e3 / changes : 0.0);
