@@ -140,12 +140,15 @@ function drawBox(pen: Pen, at: ExtraAt, { x, width, colour, words }: Box, top: n
   pen.fillStyle = theme.ink;
   pen.textAlign = 'left';
   pen.textBaseline = 'middle';
-  const said = fitting(pen, words, width - 10);
-  if (pen.measureText(said).width <= width - 10) pen.fillText(said, x + 5, top + h / 2);
+  const said = fitting(pen, words, width - 8);
+  if (pen.measureText(said).width <= width - 8) pen.fillText(said, x + 5, top + h / 2);
 }
 
-const withWords = (name: string, words: string): readonly string[] =>
-  words === '' ? [name, ''] : [`${name}: ${words}`, words, ''];
+/** Return wordings from long to short. The shortest one of a thread is its number, as in the names of narrow rows. */
+function withWords(name: string, words: string): readonly string[] {
+  const number = /\d+$/.exec(name)?.[0] ?? '';
+  return words === '' ? [name, number] : [`${name}: ${words}`, name, words, number];
+}
 
 function draw(pen: Pen, at: ExtraAt): void {
   const { index, lane, now, left, right, top, height, theme } = at;
