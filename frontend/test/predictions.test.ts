@@ -12,7 +12,7 @@ import { recordedLessons, shownScene } from './fixtures/recordings.ts';
 /** How far a value is from a bound, as a share of the bound, where another run would have another value. */
 const clear = 0.15;
 
-/** What each step hides until the steps behind it are answered. */
+/** What each step hides until the steps behind it are answered; nothing in lessons that are not named. */
 const hiddenIn: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '01-shrinker-bitmaps': {
     'third-call': ['overview', 'counts', 'cost'],
