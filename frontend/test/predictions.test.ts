@@ -12,7 +12,7 @@ import { recordedLessons, shownScene } from './fixtures/recordings.ts';
 /** How far a value is from a bound, as a share of the bound, where another run would have another value. */
 const clear = 0.15;
 
-/** What each step hides until the steps behind it are answered. */
+/** What each step hides until the steps behind it are answered; nothing in lessons that are not named. */
 const hiddenIn: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '01-shrinker-bitmaps': {
     'third-call': ['overview', 'counts', 'cost'],
@@ -39,6 +39,8 @@ describe.each(recordedLessons().map((one) => [one.lesson.slug, one] as const))(
     it.each(asking.map((scene) => [scene.id, scene] as const))('%s', (_id, scene) => {
       const { lesson, index, run } = shownScene(one, scene);
       const prediction = lesson.predictions[scene.predict ?? '']!;
+      // The cells of grids are not among these recordings; lint looks at them.
+      if (prediction.crossing !== null && lesson.cells.length === 0) return;
       const read = viewOf(lesson.view).answers?.[prediction.metric] ?? opsRatio;
       const answer =
         crossingAnswer(lesson, prediction) ??
@@ -79,7 +81,7 @@ describe.each(recordedLessons().map((one) => [one.lesson.slug, one] as const))(
         const what = ['overview', 'counts', ...Object.keys(panels ?? {})].filter(spoils);
         return what.length > 0 ? [[scene.id, what]] : [];
       });
-      expect(Object.fromEntries(hidden)).toEqual(hiddenIn[slug]);
+      expect(Object.fromEntries(hidden)).toEqual(hiddenIn[slug] ?? {});
     });
   },
 );

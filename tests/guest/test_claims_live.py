@@ -17,7 +17,7 @@ from dataclasses import replace
 import pytest
 
 from duet.kernels import KernelSettings
-from duet.lessons.load import slugs
+from duet.lessons.load import LessonFolder, slugs
 from duet.lessons.schema import Claim
 from duet.measure import MeasurePlan, Measuring, Table
 from duet.measure.claims import broken, claim_text, plan_of_claim
@@ -110,11 +110,22 @@ def swappable(slug: str) -> list[Claim]:
 CHEAP = CHOSEN or ["01-shrinker-bitmaps", "02-grace-periods"]
 
 
+def _with_settings_of_each_other(folder: LessonFolder, one: str, other: str) -> LessonFolder:
+    """Exchange what the guests of two arms write. Their kernels may be the same image."""
+    writes = {one: folder.arm(other).writes, other: folder.arm(one).writes}
+    arms = tuple(
+        arm.model_copy(update={"writes": writes.get(arm.name, arm.writes)})
+        for arm in folder.lesson.arms
+    )
+    return replace(folder, lesson=folder.lesson.model_copy(update={"arms": arms}))
+
+
 async def _swapped(plan: MeasurePlan) -> Table:
     """Measure with each arm booting the other one's kernel."""
     async with asyncio.timeout(LIMIT_S):
         own = await kernel_sources(plan.folder, plan.arms, KernelSettings.default())
         one, other = plan.arms
+        plan = replace(plan, folder=_with_settings_of_each_other(plan.folder, one, other))
         sources = {
             one: replace(own[other], arm=one),
             other: replace(own[one], arm=other),

@@ -196,7 +196,12 @@ function ArmCard({ arm, ready }: { readonly arm: Arm; readonly ready: boolean })
       </h3>
       <p>{arm.summary}</p>
       {arm.patch_texts.length === 0 ? (
-        <p className="quiet small">{t('No patch of its own: the unmodified base kernel.')}</p>
+        <p className="quiet small">
+          {t('No patch of its own: the unmodified base kernel.')}{' '}
+          {arm.writes.map((line) => (
+            <code key={line}>{line}</code>
+          ))}
+        </p>
       ) : (
         arm.patch_texts.map((patch) => <PatchText key={patch.file} {...patch} />)
       )}

@@ -73,7 +73,8 @@ function madeOf(measured: MeasuredMessage): string[] {
     const own = arm.patches.filter((p) => !/(^|\/)both(-[^/]*)?\//.test(p.path));
     const patches = own.map((p) => `${p.path.split('/').at(-1)} ${p.sha256.slice(0, 12)}`);
     const what = [arm.kernel, arm.key.slice(0, 12), `config ${arm.config_sha256.slice(0, 12)}`];
-    return `kernel of ${arm.arm}: ${[...what.filter(Boolean), ...patches].join(', ')}`;
+    const writes = arm.writes.map((line) => `written in the guest: ${line}`);
+    return `kernel of ${arm.arm}: ${[...what.filter(Boolean), ...patches, ...writes].join(', ')}`;
   });
   const compilers = [...new Set(made.arms.map((arm) => arm.compiler))].filter(Boolean);
   return [...kernels, ...compilers, ...starts].flatMap((line) => wrap(line));

@@ -124,6 +124,7 @@ describe('measured panel', () => {
         config_sha256: 'd'.repeat(64),
         compiler: 'gcc 12',
         patches: [patch, own],
+        writes: [],
       };
       const made = { arms: [kernel], host: {}, shift: 0, seeds: [2, 3, 4] };
       const text = mailText(lesson, testMeasured({ made }));

@@ -258,6 +258,7 @@ interface ArmProps extends Running {
 
 function ArmPatch({ patch, ...props }: ArmProps) {
   const { base } = props.lesson;
+  if (patch === null && props.arm.writes.length > 0) return <Settings {...props} />;
   if (patch === null)
     return (
       <p className="quiet no-patch">
@@ -268,6 +269,37 @@ function ArmPatch({ patch, ...props }: ArmProps) {
     );
   return <PatchFiles key={patch.name} {...props} patch={patch} />;
 }
+
+/** What the guest of an arm without a patch writes, beside arms with the same kernel. */
+function Settings({ lesson, arm }: Pick<ArmProps, 'lesson' | 'arm'>) {
+  const sameKernel = lesson.arms.filter(
+    (one) =>
+      one.name !== arm.name &&
+      one.base === arm.base &&
+      one.config === arm.config &&
+      one.patch_texts.length === 0,
+  );
+  return (
+    <div className="no-patch" data-testid="settings">
+      <p className="quiet">
+        {sameKernel.length > 0
+          ? t(
+              'No patch: this is the kernel of {others}, byte for byte. A setting differs, which the guest writes before the workload:',
+              {
+                others: sameKernel.map(({ title }) => title).join(', '),
+              },
+            )
+          : t(
+              'No patch: this is an unmodified kernel with a setting, which the guest writes before the workload:',
+            )}
+      </p>
+      <pre className="setting">{arm.writes.map(written).join('\n')}</pre>
+    </div>
+  );
+}
+
+/** 'PATH VALUE' as a shell would write it. */
+const written = (line: string) => line.replace(/^(\S+) (.*)$/, 'echo $2 > $1');
 
 function PatchFiles({
   lesson,

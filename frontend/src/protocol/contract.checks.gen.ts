@@ -696,6 +696,7 @@ export const readMadeArm: Read<wire.MadeArm> = shape((o) => ({
   config_sha256: string(o['config_sha256'], 'config_sha256'),
   compiler: string(o['compiler'], 'compiler'),
   patches: MadeArm_patches(o['patches'], 'patches'),
+  writes: or(o['writes'], 'writes', Build_arms, []),
 }));
 
 const Made_arms = list(readMadeArm);
@@ -925,6 +926,7 @@ export const readArmView: Read<wire.ArmView> = shape((o) => ({
   patches: or(o['patches'], 'patches', Build_arms, []),
   base: or(o['base'], 'base', ErrorMessage_run, null),
   config: or(o['config'], 'config', ErrorMessage_run, null),
+  writes: or(o['writes'], 'writes', Build_arms, []),
   source: or(o['source'], 'source', ArmView_source, null),
   optional: or(o['optional'], 'optional', boolean, false),
   patch_texts: or(o['patch_texts'], 'patch_texts', ArmView_patch_texts, []),

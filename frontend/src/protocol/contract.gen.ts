@@ -1099,6 +1099,10 @@ export interface MadeArm {
    * all patches, in order
    */
   patches: MadePatch[];
+  /**
+   * 'PATH VALUE': what the guest wrote before the workload, in order
+   */
+  writes: string[];
 }
 /**
  * One patch of a kernel.
@@ -1971,6 +1975,10 @@ export interface ArmView {
    * a variant of the base's configuration, by its name in base.yaml
    */
   config: string | null;
+  /**
+   * 'PATH VALUE' below /proc/sys or /sys: what the guest writes after it has booted, before a workload prepares its run; arms with one kernel differ by this alone
+   */
+  writes: string[];
   /**
    * source tree from which it was made, if `base` belongs to a trial
    */

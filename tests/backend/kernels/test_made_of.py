@@ -35,9 +35,10 @@ def test_an_arm_is_asked_for_by_its_files_alone(
          ("one.patch has changed",)),
         (MadeOf(CONFIG, {"one.patch": "b" * 64}), ("both/0001-a.patch is gone",)),
         (MadeOf("e" * 64, BEFORE.patches), ("the config has changed",)),
+        (replace(BEFORE, writes=("/sys/a 1",)), ("its settings were none, now '/sys/a 1'",)),
         (MadeOf(CONFIG, {"x/0007-a.patch": "a" * 64, "two.patch": "b" * 64}), ()),
     ],
-    ids=["changed", "gone", "config", "renamed"],
+    ids=["changed", "gone", "config", "setting", "renamed"],
 )  # fmt: skip
 def test_what_has_changed_is_named(now: MadeOf, found: tuple[str, ...]) -> None:
     assert changes_since(BEFORE, now) == found

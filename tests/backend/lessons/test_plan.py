@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from duet.base.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder
-from duet.lessons.plan import command, filled, plan_text, probes_of, substitute
+from duet.lessons.plan import command, filled, kernel_values, plan_text, probes_of, substitute
 from duet.lessons.schema import Lesson
 from duet.session import needed_symbols
 
@@ -96,3 +96,49 @@ def test_an_offset_that_the_kernel_lacks_is_named() -> None:
 def test_braces_that_do_not_match_are_refused() -> None:
     with pytest.raises(InputError, match="cannot be filled in"):
         filled("sh -c {", {})
+
+
+def with_writes(lesson02: LessonFolder, *writes: str) -> Lesson:
+    """Lesson 02, whose first arm writes these settings."""
+    data = lesson02.lesson.model_dump()
+    data["arms"] = [data["arms"][0] | {"writes": writes}, *data["arms"][1:]]
+    return Lesson.model_validate(data)
+
+
+def test_an_arm_writes_its_settings_before_the_workload_prepares(lesson02: LessonFolder) -> None:
+    lesson = with_writes(lesson02, "/sys/kernel/mm/lru_gen/enabled 0")
+    params = lesson02.check_params({})
+    first, second = (arm.name for arm in lesson.arms[:2])
+    written = "write /sys/kernel/mm/lru_gen/enabled 0"
+    lines = plan_text(lesson, first, "storm", params, {}, traced=False).splitlines()
+    steps = [line for line in lines if line.startswith(("write ", "setup "))]
+    assert steps[0] == written
+    assert written not in plan_text(lesson, second, "storm", params, {}, traced=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/etc/passwd x", "'/etc/passwd' is no file below /proc/sys or /sys"),
+        ("/sys/../etc/passwd x", "is no file below /proc/sys or /sys"),
+        ("/proc/sys/vm/swappiness", "no value follows /proc/sys/vm/swappiness"),
+        ("/proc/sys/vm/swappiness 1\nrun sh", "no value follows /proc/sys/vm/swappiness"),
+        ("/proc/sys/vm/swappiness {hogs}", "so its value names no knob"),
+    ],
+    ids=["elsewhere", "dots", "empty", "two lines", "knob"],
+)
+def test_a_setting_of_another_form_is_refused(lesson02: LessonFolder, line: str, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        with_writes(lesson02, line)
+
+
+def test_a_file_is_written_once(lesson02: LessonFolder) -> None:
+    with pytest.raises(ValidationError, match="this arm writes /sys/a twice"):
+        with_writes(lesson02, "/sys/a 1", "/sys/a 2")
+
+
+def test_a_member_may_be_an_element_of_an_array() -> None:
+    text = "+{offset:lruvec.lrugen.nr_pages[0][1][0]}(%di):s64"
+    name = "offset:lruvec.lrugen.nr_pages[0][1][0]"
+    assert kernel_values(text) == [name]
+    assert substitute(text, {name: 96}) == "+96(%di):s64"

@@ -60,6 +60,36 @@ def test_arms_on_another_base_are_no_unfair_pair(copy: Path) -> None:
     assert same in [one.sentence for one in problems()]
 
 
+LISTS, GENERATIONS = (f'writes: ["/sys/kernel/mm/lru_gen/enabled {n}"]' for n in (0, 7))
+
+
+def said_of_pair(copy: Path, first: str, second: str) -> list[str]:
+    """Give two arms one patch and these settings; return what is said of the pair."""
+    plant(copy, "    patches: [srcu-expedited.patch]\n", "    patches: [srcu.patch]\n")
+    for arm, line in (("srcu", first), ("srcu-expedited", second)):
+        if line:
+            on(copy, arm, line)
+    found = [one.sentence for one in problems()]
+    return [said for said in found if "same kernel" in said or "leaves it as it is" in said]
+
+
+def test_arms_with_one_kernel_may_differ_by_a_setting(copy: Path) -> None:
+    assert said_of_pair(copy, LISTS, GENERATIONS) == []
+
+
+def test_arms_with_one_kernel_and_one_setting_are_the_same(copy: Path) -> None:
+    assert said_of_pair(copy, LISTS, LISTS) == [
+        "the arms srcu and srcu-expedited are the same kernel: "
+        "they have the same patches with the same settings"
+    ]
+
+
+def test_a_setting_of_one_arm_is_not_left_to_chance_in_the_other(copy: Path) -> None:
+    assert said_of_pair(copy, "", GENERATIONS) == [
+        "the arm srcu-expedited writes /sys/kernel/mm/lru_gen/enabled, and srcu leaves it as it is"
+    ]
+
+
 def test_a_lesson_has_two_arms_that_are_one_patch_apart(copy: Path) -> None:
     for number, arm in enumerate(load(SLUG).lesson.arms):
         folder = copy / "kernel-patches" / "bases" / f"b{number}"

@@ -195,6 +195,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
         theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}
         yield from _sides("patches", mine, theirs, name)
     yield from _pair("patches", "patches", name, " ".join(one.patches), " ".join(other.patches))
+    yield from _pair("config", "settings", name, ", ".join(one.writes), ", ".join(other.writes))
     for tool in ("compiler", "linker"):
         tools = (one.kernel.get(tool, ""), other.kernel.get(tool, ""))
         yield from _pair("build", tool, name, *(str(text) for text in tools))

@@ -73,6 +73,7 @@ class ArmEntry(Strict):
             contain.
         figures: None if the lane failed.
         contention: measured only on the wall clock; None if it was not measured.
+        writes: what the guest wrote before the workload ('PATH VALUE'), in order.
     """
 
     name: ArmName
@@ -87,6 +88,7 @@ class ArmEntry(Strict):
     truncated: bool = False
     figures: Figures | None = None
     contention: Waited | None = None
+    writes: Annotated[tuple[Text, ...], Field(max_length=64)] = ()
 
 
 def patches_of(entry: ArmEntry) -> dict[str, str]:

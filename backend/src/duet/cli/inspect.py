@@ -195,7 +195,8 @@ def kernel_lines(entry: ArmEntry) -> list[str]:
     if not key:
         return []
     patches = [f"  {path} {sha[:12]}" for path, sha in patches_of(entry).items()]
-    return [f"{entry.name}: kernel {key}, {compiler or 'compiler unknown'}", *patches]
+    writes = [f"  written in the guest: {line}" for line in entry.writes]
+    return [f"{entry.name}: kernel {key}, {compiler or 'compiler unknown'}", *patches, *writes]
 
 
 def contention_lines(manifest: Manifest) -> list[str]:

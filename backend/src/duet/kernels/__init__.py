@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.kernels.arms import MadeOf, changes_since, made_of
+from duet.kernels.arms import MadeOf, arm_made_of, changes_since, made_of
 from duet.kernels.builder import build, inputs, lookup, make_ready, plan
 from duet.kernels.changes import (
     BroughtChanges,
@@ -36,6 +36,7 @@ __all__ = [
     "Phase",
     "Region",
     "Source",
+    "arm_made_of",
     "arm_source",
     "brought",
     "build",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duet.base.errors import DuetError, InfraError
 from duet.kernels.builder import lookup, plan
@@ -74,15 +74,17 @@ def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """The patches and the config from which a kernel is built.
+    """The patches and the config from which an arm's kernel is built, and the arm's settings.
 
     Args:
         config_sha256: digest of the config options; "" if the recording does not name it.
         patches: path below kernel-patches/ -> SHA-256 of its diff, in order.
+        writes: what the guest writes before a workload ('PATH VALUE'), in order.
     """
 
     config_sha256: str
     patches: dict[str, str]
+    writes: tuple[str, ...] = ()
 
 
 def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
@@ -100,6 +102,16 @@ def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
     )
 
 
+def arm_made_of(folder: LessonFolder, name: str, settings: KernelSettings) -> MadeOf:
+    """Read an arm's patches, config and settings from the files in their current state.
+
+    Raises:
+        InputError: there is no such arm, or a config or a patch cannot be read.
+    """
+    made = made_of(arm_spec(folder, name), settings)
+    return replace(made, writes=folder.arm(name).writes)
+
+
 def changes_since(recorded: MadeOf, now: MadeOf) -> tuple[str, ...]:
     """Return the differences as sentences, such as 'srcu.patch has changed'.
 
@@ -115,4 +127,10 @@ def changes_since(recorded: MadeOf, now: MadeOf) -> tuple[str, ...]:
     found += [f"{path} is gone" for path in before if path not in after]
     if recorded.config_sha256 != now.config_sha256:
         found.append("the config has changed")
+    if recorded.writes != now.writes:
+        found.append(f"its settings were {_listed(recorded.writes)}, now {_listed(now.writes)}")
     return tuple(found)
+
+
+def _listed(writes: tuple[str, ...]) -> str:
+    return ", ".join(f"'{line}'" for line in writes) or "none"

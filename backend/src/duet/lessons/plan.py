@@ -15,7 +15,7 @@ from duet.lessons.load import LessonFolder, duration_s
 from duet.lessons.schema import Event, Lesson, Mail, QuizQuestion, Workload
 from duet.lessons.view import explained
 
-_VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|(offset:\w+\.[\w.]+|sizeof:\w+))\}")
+_VALUE = re.compile(r"\{(?:sym:([A-Za-z0-9_.]+)|(offset:\w+\.[\w.[\]]+|sizeof:\w+))\}")
 USUAL_S = 60
 """For how many seconds a workload may run if its lesson has no knob for it."""
 DEADLINE_SLACK_S = 120
@@ -43,7 +43,8 @@ def probes_of(lesson: Lesson, arm: str) -> dict[str, Event]:
 def kernel_values(text: str) -> list[str]:
     """Return the names of the kernel values that a text uses.
 
-    A name has the form NAME (a symbol's address), offset:STRUCT.MEMBER, or sizeof:STRUCT.
+    A name has the form NAME (a symbol's address), offset:STRUCT.MEMBER, or sizeof:STRUCT. A member
+    may be an element of an array, as in offset:lruvec.lists[2].
     """
     return [symbol or layout for symbol, layout in _VALUE.findall(text)]
 
@@ -131,6 +132,14 @@ def setup_lines(
     return lines + [f"write {filled(line, params)}" for line in writes]
 
 
+def arm_lines(lesson: Lesson, arm: str) -> list[str]:
+    """Return plan lines that write an arm's settings.
+
+    They come first, so that a workload's preparation already runs with them.
+    """
+    return [f"write {line}" for one in lesson.arms if one.name == arm for line in one.writes]
+
+
 def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     """Return the ring buffer size of a run on the count clock, whose events stay in the guest.
 
@@ -191,7 +200,7 @@ def plan_text(
     lines = ["plan 1", f"deadline_ms {deadline_s * 1000}"]
     base = base_of(lesson, arm)
     lacking = [name for name, param in lesson.params.items() if base in param.absent_on]
-    lines += [*before, *setup_lines(workload, params, lacking)]
+    lines += [*before, *arm_lines(lesson, arm), *setup_lines(workload, params, lacking)]
     if traced:
         lines += [f"buffer_kb {buffer_kb or run_kb}", f"drain {'end' if at_boot else 'live'}"]
         there = probes_of(lesson, arm)

@@ -57,17 +57,34 @@ def patches(subject: Subject) -> Found:
 
 
 def differ(subject: Subject) -> Found:
-    """Check that no two arms have the same base, config and patches, and thus the same kernel."""
+    """Check that no two arms have the same kernel and the same settings.
+
+    Arms with the same kernel write the same files, so that none of them depends on what the kernel
+    sets at boot.
+    """
     first: dict[tuple[object, ...], str] = {}
+    written: dict[tuple[object, ...], tuple[str, set[str]]] = {}
     usual = _usual_base(subject)
     for index, arm in enumerate(subject.folder.lesson.arms):
         made_of = (arm.base or usual, arm.config, arm.patches)
-        other = first.setdefault(made_of, arm.name)
+        other = first.setdefault((*made_of, frozenset(arm.writes)), arm.name)
         if other != arm.name:
             what = "both are stock kernels" if not arm.patches else "they have the same patches"
+            what += " with the same settings" if arm.writes else ""
             sentence = f"the arms {other} and {arm.name} are the same kernel: {what}"
-            remedy = f"Name a patch from kernel-patches/{subject.folder.slug} in one of them."
+            remedy = (
+                f"Name a patch from kernel-patches/{subject.folder.slug} in one of them, or give "
+                "them different `writes:`."
+            )
             yield Finding(sentence, remedy, ("arms", index, "patches"))
+        files = {line.partition(" ")[0] for line in arm.writes}
+        of, known = written.setdefault(made_of, (arm.name, files))
+        if missing := sorted(known - files):
+            sentence = f"the arm {of} writes {missing[0]}, and {arm.name} leaves it as it is"
+            yield Finding(sentence, f"Write it in {arm.name} as well.", ("arms", index, "writes"))
+        if more := sorted(files - known):
+            sentence = f"the arm {arm.name} writes {more[0]}, and {of} leaves it as it is"
+            yield Finding(sentence, f"Write it in {of} as well.", ("arms", index, "writes"))
 
 
 def fair(subject: Subject) -> Found:

@@ -25,7 +25,7 @@ from duet.base.errors import DuetError, InputError
 from duet.base.files import write
 from duet.bundle.manifest import Sha256
 from duet.kernels import KernelSettings
-from duet.kernels.arms import MadeOf, arm_spec, changes_since, made_of
+from duet.kernels.arms import MadeOf, arm_made_of, changes_since
 from duet.lenses.scope.native import Layout
 from duet.lessons.load import find
 from duet.measure.jobs import Job, Name, has_planned_series, is_usable
@@ -447,8 +447,8 @@ def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
     settings, folder = KernelSettings.default(), find(lesson)
     for name, packed in arms.items():
         facts = packed.facts
-        then = MadeOf(facts.config_sha256, dict([*facts.both, *facts.patches]))
-        changes = changes_since(then, made_of(arm_spec(folder, name), settings))
+        then = MadeOf(facts.config_sha256, dict([*facts.both, *facts.patches]), facts.writes)
+        changes = changes_since(then, arm_made_of(folder, name, settings))
         if changes:
             raise BadHostResult(
                 f"{path.name} was measured with a kernel of {name} that differs from this tree's: "

@@ -187,6 +187,7 @@ class ArmFacts:
         source: source tree of a trial's arm; None if the source is the base's.
         tarball_sha256: digest of the base's source; "" if unknown.
         settings: config options that affect times, in words; "" until the kernel is built.
+        writes: what the guest writes before a workload ('PATH VALUE'), in order.
     """
 
     name: str
@@ -204,6 +205,7 @@ class ArmFacts:
     source: SourceFacts | None = None
     tarball_sha256: str = ""
     settings: str = ""
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

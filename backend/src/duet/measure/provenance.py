@@ -82,6 +82,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         source=source_facts(one),
         tarball_sha256=made_of.tarball_sha256,
         settings=settings_words(image.folder / "config") if image else "",
+        writes=one.writes,
     )
 
 

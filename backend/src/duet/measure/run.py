@@ -209,7 +209,17 @@ def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
     one = plan.folder.arm(arm)
     base = one.base or KernelSettings.default().base.name
     return ArmFacts(
-        one.name, one.title, one.role, "", "", "", (), (), base=base, config=one.config or ""
+        one.name,
+        one.title,
+        one.role,
+        "",
+        "",
+        "",
+        (),
+        (),
+        base=base,
+        config=one.config or "",
+        writes=one.writes,
     )
 
 

@@ -130,6 +130,10 @@ class MadeArm(Message):
     config_sha256: str = Field(description="hash of the requested configuration options")
     compiler: str
     patches: list[MadePatch] = Field(description="all patches, in order")
+    writes: list[str] = Field(
+        default_factory=list,
+        description="'PATH VALUE': what the guest wrote before the workload, in order",
+    )
 
 
 class Made(Message):

@@ -102,6 +102,7 @@ def arm_entry(
         truncated=truncated,
         figures=given_figures or (None if truncated else figures(lane)),
         contention=None if lane.contention is None else Waited(**asdict(lane.contention)),
+        writes=arm.writes,
     )
 
 

@@ -22,8 +22,7 @@ from duet.base import files as durable
 from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.bundle import ArmEntry, patches_of, read_manifest
-from duet.kernels import KernelSettings, MadeOf, changes_since, made_of
-from duet.kernels.arms import arm_spec
+from duet.kernels import KernelSettings, MadeOf, arm_made_of, changes_since
 from duet.lessons.grid import CELLS, Cell
 from duet.lessons.load import LessonFolder
 from duet.measure import Report
@@ -58,6 +57,7 @@ def _arm(arm: ArmFacts) -> m.MadeArm:
         config_sha256=arm.config_sha256,
         compiler=arm.compiler,
         patches=patches,
+        writes=list(arm.writes),
     )
 
 
@@ -71,6 +71,7 @@ def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
         row.arm: MadeOf(
             arms[row.arm].config_sha256,
             {patch.path: patch.sha256 for patch in arms[row.arm].patches},
+            tuple(arms[row.arm].writes),
         )
         if row.arm in arms
         else MadeOf("", {})
@@ -213,14 +214,14 @@ def _stale(
     for arm, one in recorded.items():
         if arm not in known:
             found[arm] = ("the lesson no longer has this arm",)
-        elif differs := changes_since(one, made_of(arm_spec(folder, arm), settings)):
+        elif differs := changes_since(one, arm_made_of(folder, arm, settings)):
             found[arm] = differs
     return found
 
 
 def _made_of_entry(entry: ArmEntry) -> MadeOf:
     """Return what a lane's kernel was made from, according to its bundle."""
-    return MadeOf(entry.config_sha256, patches_of(entry))
+    return MadeOf(entry.config_sha256, patches_of(entry), entry.writes)
 
 
 def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:

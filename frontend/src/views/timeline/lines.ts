@@ -420,11 +420,17 @@ function labelOfPoint(name: string, title: string): string {
   return short.length <= mostLabel ? short : name.replace(/[_-]/g, ' ');
 }
 
-/** Lines for the points that occur on any lane of the run. On a lane without these points, the line is empty. */
+/**
+ * Lines for the points that occur on any lane of the run. On a lane without these points, the line is empty. A point whose
+ * field a counter draws over time has no line: only its values matter.
+ */
 function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('points')) return [];
-  const found = score.points.filter(({ name }) =>
-    index.lanes.some((lane) => lane.pointsOf(name).length > 0),
+  const values = new Set(
+    score.counters.filter(({ field, sum }) => field !== null && !sum).map(({ point }) => point),
+  );
+  const found = score.points.filter(
+    ({ name }) => !values.has(name) && index.lanes.some((lane) => lane.pointsOf(name).length > 0),
   );
   if (found.length === 0) return [];
   const em = score.fontSize / 13;
@@ -444,13 +450,18 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   return found.map(({ name, title }) => line(labelOfPoint(name, title), [name]));
 }
 
-/** One chart per series, with the series' name and its value at the moment. */
-function countersOf(index: RunIndex, score: Score, room: Room): Below[] {
+/**
+ * One chart per series, with the series' name and its value at the moment. A lane that has no value of a series, because
+ * its kernel lacks the event, has no chart of it; a count of events may be 0.
+ */
+function countersOf(index: RunIndex, lane: LaneIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('counters') || room.chart === 0) return [];
   const em = score.fontSize / 13;
   const height = Math.round(room.chart * em);
   const pitch = height + Math.round((chartGap + (room.above ? labelLine : 0)) * em);
-  return seriesOf(index.kinds, score).map(({ name, title: label }) => {
+  const there = (series: Series) => series.adds || stepsOf(lane, series).n > 0;
+  const shown = seriesOf(index.kinds, score).filter(there);
+  return shown.map(({ name, title: label }) => {
     const of = { what: 'counter', row: -1, role: 'other', points: [name] } as const;
     return { ...of, label, aside: '', height, pitch };
   });
@@ -473,7 +484,7 @@ function belowGroups(index: RunIndex, lane: LaneIndex, score: Score, room: Room)
   return [
     [...extrasOf(index, lane, score, room), ...tracksOf(lane, score, room)],
     pointsOf(index, score, room),
-    countersOf(index, score, room),
+    countersOf(index, lane, score, room),
   ].filter((group) => group.length > 0);
 }
 

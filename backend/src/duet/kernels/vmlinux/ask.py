@@ -147,7 +147,7 @@ def _unreadable(vmlinux: Path, why: str) -> DuetError:
 
 WHAT = re.compile(
     r"^(?P<ask>sizeof|offsetof) (?P<type>(?:(?:struct|union) )?[A-Za-z_]\w*)"
-    r"(?:\.(?P<member>[A-Za-z_][\w.]*))?$"
+    r"(?:\.(?P<member>[A-Za-z_][\w.]*(?:\[\d{1,6}\][\w.]*)*))?$"
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_MEMBERS: Final = 4096

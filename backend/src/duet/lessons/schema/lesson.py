@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +12,8 @@ from duet.base.clock import Clock
 from duet.lessons.schema.base import BaseName, Fault, Name, Strict, refuse
 from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
+SETTING = re.compile(r"/(?:proc/sys|sys)(?:/[\w.+:@-]+)+")
+"""A file that an arm may write."""
 KnobRole = Literal["duration", "cpus", "threads"]
 """What a knob controls: how many seconds the workload runs, how many vCPUs a guest has, or how many
 parallel threads the workload has (each gets its own row)."""
@@ -58,6 +61,11 @@ class Arm(Strict):
     config: Name | None = Field(
         default=None, description="a variant of the base's configuration, by its name in base.yaml"
     )
+    writes: tuple[str, ...] = Field(
+        default=(),
+        description="'PATH VALUE' below /proc/sys or /sys: what the guest writes after it has "
+        "booted, before a workload prepares its run; arms with one kernel differ by this alone",
+    )
     source: ArmTree | None = Field(
         default=None, description="source tree from which it was made, if `base` belongs to a trial"
     )
@@ -66,6 +74,33 @@ class Arm(Strict):
         description="whether it is built, run and measured only if it is named; it is not part "
         "of the comparison",
     )
+
+    @model_validator(mode="after")
+    def its_writes_are_settings(self) -> Self:
+        """Check that each write names a file of /proc/sys or /sys once, and a fixed value."""
+        faults = []
+        named: list[str] = []
+        for index, line in enumerate(self.writes):
+            place = ("writes", index)
+            path, _, value = line.partition(" ")
+            if not SETTING.fullmatch(path) or ".." in path.split("/"):
+                sentence = f"'{path:.60}' is no file below /proc/sys or /sys"
+                remedy = "Write 'PATH VALUE', as in '/proc/sys/vm/swappiness 0'."
+                faults.append(Fault(place, sentence, remedy))
+            elif not value.strip() or not value.isprintable():
+                sentence = f"no value follows {path}"
+                remedy = "Write 'PATH VALUE', with one blank between them, on one line."
+                faults.append(Fault(place, sentence, remedy))
+            elif "{" in value or "}" in value:
+                sentence = "an arm is one kernel with one setting, so its value names no knob"
+                remedy = "Write the value, or write the file in `writes:` of a workload."
+                faults.append(Fault(place, sentence, remedy))
+            elif path in named:
+                sentence = f"this arm writes {path} twice"
+                faults.append(Fault(place, sentence, "Keep one of the two values."))
+            named.append(path)
+        refuse("Arm", faults)
+        return self
 
 
 class Param(Strict):

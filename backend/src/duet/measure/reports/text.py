@@ -408,6 +408,7 @@ def _kernel(
         f"config {arm.config_sha256[:SHORT]}" if arm.config_sha256 else "",
         f"build {arm.key[:SHORT]}" if arm.key else "",
         own,
+        *(f"written in the guest: {line}" for line in arm.writes),
     ]
     lines = wrap(f"{arm.name} ({arm.role}): {', '.join(f for f in facts if f)}", "    ", "  ")
     if arm.both != shared:
