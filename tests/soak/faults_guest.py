@@ -11,6 +11,7 @@ import signal
 import psutil
 
 from tests.soak.fault import Fault, Round, refused
+from tests.soak.parked import host_process
 from tests.soak.people import ARMS
 
 GUEST = r"guest|QEMU|lane"
@@ -126,15 +127,10 @@ class KillHost(Fault):
 
     async def happen(self, at: Round) -> list[str]:
         run = await at.running(seconds=20)
-        # The sandboxed children below a host process are copies of it, with its command line.
-        found = [
-            child
-            for child in psutil.Process(at.server.pid).children()
-            if "duet.host" in child.cmdline()
-        ]
-        if len(found) != 1:
-            return [f"{len(found)} host processes"]
-        found[0].kill()
+        host = host_process(at.server.pid)
+        if host is None:
+            return ["no host process"]
+        host.kill()
         await at.person.end(run, 60)
         return refused(at.person.lanes.get((run, ARMS[0])), HOST) + await at.proves()
 
