@@ -32,11 +32,11 @@ from duet.kernels import (
 )
 from duet.kernels.arms import arm_specs
 from duet.kernels.bases import FILE, base_folders
-from duet.kernels.compiler import BuildStopped
 from duet.kernels.image import FILES, SIZES
 from duet.kernels.order import NEAR_OBJECTS, outwards
 from duet.kernels.recipe import arm_patches, both_folders
 from duet.kernels.source import NoSource
+from duet.kernels.tree import BuildStopped
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import failure
 from duet.server.interfaces import BuildListener, Kernels
