@@ -37,7 +37,7 @@ from duet.kernels.arms import find_image
 from duet.lenses.scope import plugin_library
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, LaneSource, MicroscopeRequest, RunSession, RunSpec
+from duet.session import LaneGuests, LaneSource, MicroscopeRequest, RunSession, RunSpec
 from tests.support.xray_driver import Look
 
 SLUG, ARM = "05-cacheline-pingpong", "stock"
@@ -102,7 +102,7 @@ async def storms(kind: str, turn: int) -> list[dict[str, float]]:
     if kind == WHOLE:
         sources[ARM] = await whole_kernel(sources[ARM], find_image(load(SLUG), ARM, settings))
     found = []
-    async with Lanes() as lanes:
+    async with LaneGuests() as lanes:
         for number in range(1 + STORMS):
             received = Meter()
             once = replace(spec, run_id=f"bench-{turn}-{number}")

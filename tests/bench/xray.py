@@ -25,7 +25,7 @@ from duet.cli.arguments import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, RunSession, RunSpec
+from duet.session import LaneGuests, RunSession, RunSpec
 from tests.support.xray_driver import Look, look
 
 MEMCGS = 300
@@ -72,7 +72,7 @@ async def rates(rounds: int) -> dict[bool, list[float]]:
     request = read_request("02-grace-periods", ARM, "", "wall", knobs)
     sources = await kernel_sources(request.folder, (ARM,), KernelSettings.default())
     found: dict[bool, list[float]] = {False: [], True: []}
-    async with Lanes() as lanes:
+    async with LaneGuests() as lanes:
         for number in range(-1, 4 * rounds):
             with_xray = number % 4 in (1, 2)
             spec = RunSpec(

@@ -23,8 +23,8 @@ from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
 from duet.session import (
     Contention,
+    LaneGuests,
     LaneResult,
-    Lanes,
     RunSession,
     RunSpec,
     contention_bound,
@@ -93,7 +93,7 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
 
     async def run() -> dict[str, LaneResult]:
         sources = await kernel_sources(folder, arms, KernelSettings.default())
-        async with asyncio.timeout(280), Lanes() as lanes:
+        async with asyncio.timeout(280), LaneGuests() as lanes:
             return (await RunSession(lanes, spec, sources, CollectingSink()).execute()).lanes
 
     lanes = run_async(run(), 290)

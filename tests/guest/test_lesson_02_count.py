@@ -12,7 +12,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
-from duet.session import LaneResult, Lanes, RunSession, RunSpec
+from duet.session import LaneGuests, LaneResult, RunSession, RunSpec
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(300)]
 
@@ -33,7 +33,7 @@ async def _run(folder: LessonFolder, name: str, seed: int) -> dict[str, LaneResu
         folder, scene.arms, "storm", params, "count", seed=seed, shift=lesson.shift, run_id="count"
     )
     sources = await kernel_sources(folder, scene.arms, KernelSettings.default())
-    async with asyncio.timeout(280), Lanes() as lanes:
+    async with asyncio.timeout(280), LaneGuests() as lanes:
         result = await RunSession(lanes, spec, sources, CollectingSink()).execute()
     for lane in result.lanes.values():
         assert lane.error is None, lane.error

@@ -20,7 +20,7 @@ from duet.cli.sinks import ConsoleSink
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, LaneResult, Lanes, RunSession, RunSpec
+from duet.session import Batch, LaneGuests, LaneResult, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
 
@@ -56,7 +56,7 @@ def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[Collecting
     sink = CollectingSink()
 
     async def go() -> LaneResult:
-        async with asyncio.timeout(LIMIT_S), Lanes() as guests:
+        async with asyncio.timeout(LIMIT_S), LaneGuests() as guests:
             sources = await kernel_sources(folder, (arm,), KernelSettings.default())
             spec = RunSpec(
                 run_id=f"picture-{arm}",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, Lanes, RunSession, RunSpec
+from duet.session import Batch, LaneGuests, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
 
@@ -91,7 +91,7 @@ async def record(arm: str, params: dict[str, int]) -> Lane:
         params=folder.check_params(params, "count"),
         clock="count",
     )
-    async with asyncio.timeout(LIMIT_S), Lanes() as guests:
+    async with asyncio.timeout(LIMIT_S), LaneGuests() as guests:
         lane = (await RunSession(guests, spec, sources, sink).execute()).lanes[arm]
     assert lane.error is None, lane.error
     assert lane.status == 0, lane

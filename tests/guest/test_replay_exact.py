@@ -18,7 +18,7 @@ from duet.lessons.load import LessonFolder, load
 from duet.runs.pack import RecordingFacts, figures, write_run
 from duet.runs.replay import CollectingSink, play_bundle
 from duet.runs.sources import kernel_sources
-from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
+from duet.session import TABLES, Columns, LaneGuests, LaneResult, Limits, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
 
@@ -59,7 +59,7 @@ async def run_live(folder: LessonFolder, workload: str, given: dict[str, int]) -
     )
     sources = await kernel_sources(folder, arms, kernels)
     found: list[tuple[dict[str, LaneResult], CollectingSink]] = []
-    async with Lanes(LIMITS) as lanes:
+    async with LaneGuests(LIMITS) as lanes:
         # The second on kept guests, whose ports have sent before; none is kept on the count clock.
         for number in range(2 if spec.clock == "wall" else 1):
             sink = CollectingSink(with_batches=True)

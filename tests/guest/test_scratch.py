@@ -15,7 +15,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, RunResult, RunSession, RunSpec
+from duet.session import LaneGuests, RunResult, RunSession, RunSpec
 from tests.support.guest_driver import Outcome
 from tests.support.shared_guests import SharedGuests
 
@@ -186,7 +186,7 @@ def test_a_guest_out_of_memory_says_so(
 
     async def scenario() -> RunResult:
         sources = await kernel_sources(folder, spec.arms, KernelSettings.default())
-        async with Lanes() as lanes, asyncio.timeout(200):
+        async with LaneGuests() as lanes, asyncio.timeout(200):
             return await RunSession(lanes, spec, sources, Deaf()).execute()
 
     lane = run_async(scenario()).lanes["rwsem"]

@@ -13,7 +13,7 @@ from duet.lessons.load import load
 from duet.measure.run import MEASURE_LIMITS
 from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, RunSession, RunSpec
+from duet.session import LaneGuests, RunSession, RunSpec
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(300)]
 RUNS = 2
@@ -36,7 +36,7 @@ async def _lines() -> list[str]:
             purpose="measure",
             traced=False,
         )
-        async with asyncio.timeout(140), Lanes(MEASURE_LIMITS) as lanes:
+        async with asyncio.timeout(140), LaneGuests(MEASURE_LIMITS) as lanes:
             result = await RunSession(lanes, spec, sources, CollectingSink()).execute()
         lane = result.lanes["stock"]
         assert lane.error is None, lane.error

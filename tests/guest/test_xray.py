@@ -29,7 +29,7 @@ from duet.kernels import KernelSettings
 from duet.lenses import Sample, Wanted
 from duet.lessons.load import load
 from duet.runs.sources import bundle_sources, kernel_sources
-from duet.session import Lanes, RunSession, RunSpec
+from duet.session import LaneGuests, RunSession, RunSpec
 from tests.support.xray_driver import Look, columns, look, raw_xray
 
 pytestmark = pytest.mark.guest
@@ -369,7 +369,7 @@ def test_the_event_loop_is_not_held_up() -> None:
             xray=(Wanted("shrinker-maps", 30),),
             run_id="r",
         )
-        async with Lanes() as lanes:
+        async with LaneGuests() as lanes:
             task = asyncio.create_task(RunSession(lanes, spec, sources, run).execute())
             while not task.done():
                 began = loop.time()
@@ -414,7 +414,7 @@ def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     )
 
     async def replay() -> None:
-        async with Lanes() as lanes:
+        async with LaneGuests() as lanes:
             session = RunSession(lanes, spec, bundle_sources(open_bundle(path)), run)
             run.result = (await session.execute()).lanes["after"]
 

@@ -21,7 +21,7 @@ from duet.lessons.load import LessonFolder
 from duet.session import (
     Batch,
     Contention,
-    Lanes,
+    LaneGuests,
     LaneSource,
     Line,
     Loss,
@@ -112,7 +112,7 @@ async def play(spec: RunSpec, lanes: dict[str, list[Record]], bundle: Bundle) ->
         return LaneSource(arm, symbols, lambda _: ReplayGuest(lanes[arm]))
 
     sink = CollectingSink()
-    async with Lanes() as owner:
+    async with LaneGuests() as owner:
         session = RunSession(owner, spec, {arm: source(arm) for arm in spec.arms}, sink)
         return sink, await session.execute(), session
 

@@ -15,7 +15,7 @@ from duet.kernels.arms import arm_specs
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder, load
 from duet.server.director import Director
-from duet.server.own_arms import Changing
+from duet.server.own_arms import ChangedKernels
 from duet.store.store import Store
 from tests.support import miniature
 from tests.support.toy_server import SLUG
@@ -45,7 +45,7 @@ def own_app(
     monkeypatch.setattr(lesson_cache, "find", find)
     specs = arm_specs(folder)
     build([specs[name] for name in ARMS], settings)
-    changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
+    changing = ChangedKernels(settings, Changes(settings.cache / "changes", settings.store))
 
     def director(hub: Any) -> Director:
         guests = stage or ToyStage(50.0)

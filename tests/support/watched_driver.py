@@ -18,7 +18,7 @@ from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample
 from duet.lenses.scope import Cells
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, RunSession, RunSpec
+from duet.session import LaneGuests, RunSession, RunSpec
 from duet.session.accesses import COUNTS
 from tests.support.xray_driver import Look
 
@@ -94,7 +94,7 @@ def watch(
     async def go() -> list[Watched]:
         sources = None
         found = []
-        async with asyncio.timeout(LIMIT_S), Lanes() as lanes:
+        async with asyncio.timeout(LIMIT_S), LaneGuests() as lanes:
             for number, knobs_given in enumerate(runs_knobs):
                 knobs = [f"{name}={value}" for name, value in knobs_given.items()]
                 request = read_request(SLUG, arm, WORKLOAD, "wall", knobs)

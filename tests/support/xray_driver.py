@@ -19,7 +19,7 @@ from duet.cli.sinks import ConsoleSink
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, LaneResult, Lanes, RunSession, RunSpec
+from duet.session import Batch, LaneGuests, LaneResult, RunSession, RunSpec
 from duet.session.lane.lenses import LaneXray
 
 LIMIT_S = 200
@@ -118,7 +118,7 @@ def look(
             xray=wanted,
             run_id="xray-test",
         )
-        async with asyncio.timeout(LIMIT_S), Lanes() as lanes:
+        async with asyncio.timeout(LIMIT_S), LaneGuests() as lanes:
             session = RunSession(lanes, spec, sources, run)
 
             def count(samples: int) -> None:

@@ -25,7 +25,7 @@ from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
 from duet.rpc import limits
 from duet.server.hosts.door import AT_ONCE, DOOR_PATH
-from duet.session import Lanes, RunSpec
+from duet.session import LaneGuests, RunSpec
 from tests.backend.host.test_joining import in_loop
 from tests.support import miniature
 from tests.support.joined import Joining
@@ -173,7 +173,7 @@ def test_a_run_that_is_stopped_waits_for_no_kernel(
         settings, sent = KernelSettings(tmp_path, tmp_path), []
         params = lesson02.check_params({}, "wall")
         request = RunSpec(lesson02, ("srcu",), "storm", params, "wall")
-        async with Parking(settings, 0, endless) as parking, Lanes() as lanes:
+        async with Parking(settings, 0, endless) as parking, LaneGuests() as lanes:
             first = first_message(replace(request, run_id="run-1"))
             run = GuestRun(lanes, parking, settings, request, first, sent.append)
             task = asyncio.create_task(run.perform())

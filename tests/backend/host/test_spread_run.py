@@ -26,7 +26,7 @@ from duet.rpc.peer import Events, Peer
 from duet.runs.pack import Part, join_bundles
 from duet.server.hosts.processes import Place
 from duet.server.hosts.stage import HostedRun, Merged, not_ready
-from duet.session import Lanes, Limits, RunSession, RunSpec
+from duet.session import LaneGuests, Limits, RunSession, RunSpec
 from duet.stream.hub import Hub, RunLog
 from tests.backend.host.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
@@ -57,7 +57,7 @@ class Host:
 
         feed = Feed(asked.what.run, send)
         spec = self.request.only(asked.lanes)
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             sources = self.fleet.sources(*asked.lanes)
             self.session = RunSession(lanes, spec, sources, feed, waits=bool(asked.lanes))
             await self.session.execute()

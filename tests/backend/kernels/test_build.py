@@ -131,6 +131,22 @@ def test_waiting_for_another_builder_has_an_end(settings: KernelSettings) -> Non
         build([STOCK], changed(settings, lock_wait_s=0.3))
 
 
+def test_stop_ends_the_wait_for_another_builder(settings: KernelSettings) -> None:
+    stop = threading.Event()
+    reported: list[BuildProgress] = []
+
+    def tell(progress: BuildProgress) -> None:
+        reported.append(progress)
+        stop.set()
+
+    with (
+        build_lock(settings.cache / "build.lock", wait_s=0, on_wait=lambda note: None),
+        pytest.raises(BuildStopped, match=rf"stopped while process {os.getpid()} was building"),
+    ):
+        build([STOCK], settings, on_progress=tell, stop=stop)
+    assert [one.phase for one in reported] == [Phase.WAIT]
+
+
 def test_stop_ends_make_and_the_build_goes_on_later(
     settings: KernelSettings, tmp_path: Path
 ) -> None:

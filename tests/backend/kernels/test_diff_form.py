@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import InputError
-from duet.kernels.diffs import PatchFails, PatchRefused, read_diff, strict
+from duet.kernels.diffs import PatchFails, PatchRefused, exact_diff, read_diff
 from duet.kernels.recipe import patched_files
 from duet.kernels.tree import WorkTree
 from tests.backend.trials.commits import git
@@ -260,7 +260,7 @@ def test_every_patch_of_the_repository_has_the_strict_form(root: Path) -> None:
         files = read_diff(path.read_text())
         assert [one.name for one in files] == patched_files(path.read_text()), path
         assert not any(one.mode for one in files), path
-        assert strict(files).count("\n@@ -") == path.read_text().count("\n@@ -"), path
+        assert exact_diff(files).count("\n@@ -") == path.read_text().count("\n@@ -"), path
 
 
 def test_a_patch_that_fails_is_still_named(work: WorkTree) -> None:

@@ -13,8 +13,7 @@ from duet.kernels import ArmSpec, KernelSettings, build, make_ready
 from duet.kernels import box_build as boxing
 from duet.kernels import builder as readying
 from duet.kernels.builder import MARKER
-from duet.kernels.compiler import BuildStopped
-from duet.kernels.tree import BuildBusy, build_lock, wanted_at
+from duet.kernels.tree import BuildBusy, BuildStopped, build_lock, wanted_at
 from tests.support import miniature
 from tests.support.small_tree import NEEDS_BOX
 

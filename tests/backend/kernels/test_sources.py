@@ -19,8 +19,8 @@ import pytest
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, build
 from duet.kernels import source_fetch as sources
 from duet.kernels import source_fetch as sources_apt
-from duet.kernels.compiler import BuildStopped
 from duet.kernels.source import NoSource, fetched_tarball
+from duet.kernels.tree import BuildStopped
 from tests.support import miniature
 from tests.support.debian_archive import Archive, own_apt, served
 

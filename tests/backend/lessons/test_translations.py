@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import InputError
+from duet.cli.translate import translate
 from duet.lessons import load as lessons
-from duet.lessons.translations import languages, texts_of, translated, translated_places
+from duet.lessons.translations import (
+    languages,
+    texts_of,
+    translated,
+    translated_places,
+    untranslated,
+)
 from duet.lint.lessons import lint_lesson
 from duet.server.lessons import lesson_words
 
@@ -103,3 +111,32 @@ def test_a_folder_that_is_no_language_is_named(copy: Path) -> None:
 
 def test_a_language_that_is_no_folder_has_no_words(copy: Path) -> None:
     assert lesson_words("fr") == lesson_words("../de") == lesson_words("") == b"{}"
+
+
+def test_what_translate_prints_begins_a_language(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert translate(SLUG, "fr") == 0
+    strings, prose = capsys.readouterr().out.split("# content.md\n")
+    (copy / "i18n/fr").mkdir()
+    (copy / "i18n/fr/strings.yaml").write_text(strings)
+    (copy / "i18n/fr/content.md").write_text(prose)
+    assert named("i18n/fr") == []
+    assert untranslated(lessons.load(SLUG), "fr") == []
+    assert len(said("fr")) > 100
+    translate(SLUG, "fr")
+    assert capsys.readouterr().out.startswith("Every text of")
+
+
+def test_translate_lists_what_has_changed(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    translate(SLUG, "de", as_json=True)
+    before = json.loads(capsys.readouterr().out)
+    prose = copy / "content.md"
+    prose.write_text(prose.read_text().replace("What are the nine hogs", "Whom do the nine hogs"))
+    translate(SLUG, "de", as_json=True)
+    after = json.loads(capsys.readouterr().out)
+    new = [one for one in after["missing"] if one not in before["missing"]]
+    assert [one["key"] for one in new] == ["content.ticks"]
+    assert "Whom do the nine hogs" in new[0]["text"]
+    with pytest.raises(InputError, match="'German!' is not a language"):
+        translate(SLUG, "German!")

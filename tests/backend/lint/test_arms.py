@@ -6,6 +6,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
+from duet.kernels.recipe import patch_subject
 from duet.lessons.load import load
 from tests.support.planted import SLUG, line_of, plant, problems
 
@@ -22,6 +25,45 @@ def test_a_spoilt_patch_is_named_for_each_arm_that_has_it(copy: Path) -> None:
             f"kernel-patches/{SLUG}/srcu.patch",
         )
     }
+
+
+MESSAGES = {
+    "Subject: [PATCH] mm: vmscan: ": (
+        "Subject: [PATCH] Vmscan ", "the subject 'Vmscan {}' names no subsystem"),
+    "\n---\n": ("\n--\n", "no line '---' ends the message"),
+    "\nBased-on: ": (
+        "\nFrom-an-idea-of: ",
+        "the message has no lines 'Based-on: ...' and 'Link: https://...'"),
+    "\nLink: ": ("\nAcked-by: Me\nLink: ", "the patch has a line 'Acked-by:'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("old", MESSAGES)
+def test_a_commit_message_that_lacks_something_is_named(copy: Path, old: str) -> None:
+    path = copy / "kernel-patches" / SLUG / "srcu.patch"
+    text = path.read_text()
+    new, sentence = MESSAGES[old]
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    rest = patch_subject(path.read_text()).partition(" ")[2]
+    assert sentence.format(rest) in [one.sentence for one in problems()]
+
+
+def test_a_long_subject_and_a_short_message_are_named(copy: Path) -> None:
+    path = copy / "kernel-patches" / SLUG / "srcu.patch"
+    text = path.read_text()
+    head, _, diff = text.partition("\n---\n")
+    subject = head.partition("Subject: ")[0] + "Subject: [PATCH] mm: " + "x" * 80
+    line = "word " * 16
+    path.write_text(
+        f"{subject}\n\n{line}\n\nBased-on: a mail\nLink: https://a.example\n---\n{diff}"
+    )
+    said = [one.sentence for one in problems() if one.where == "srcu.patch"]
+    assert said == [
+        "the subject has 84 characters, more than 75",
+        f"a line of the message has 80 characters: '{line[:30]}...'",
+        "the message has 21 words, fewer than 40",
+    ]
 
 
 def test_instrumentation_that_no_kernel_carries(copy: Path) -> None:

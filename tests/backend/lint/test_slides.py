@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from duet.lessons.load import load
 from duet.lessons.view import read_views
 from duet.lint.finding import Finding, Subject
-from duet.lint.story import claims, excerpts, plan
+from duet.lint.story import claims, excerpts, plan, steps
 from tests.support.planted import SLUG, plant
 
 TICKS = 'together.", minutes: 6'
@@ -74,3 +75,12 @@ def test_a_step_that_is_planned_says_what_to_say(copy: Path) -> None:
 def test_a_lesson_may_have_no_plan(copy: Path) -> None:
     without(copy, r", minutes: \d+|     notes: \"[^\"]*\",\n")
     assert found(copy) == []
+
+
+def test_a_story_with_too_few_steps_builds_and_is_named(copy: Path) -> None:
+    subject = Subject(load(SLUG), copy, read_views())
+    short = subject.folder.lesson.model_copy(update={"scenes": subject.folder.lesson.scenes[:2]})
+    subject = replace(subject, folder=replace(subject.folder, lesson=short))
+    (one,) = steps(subject)
+    assert isinstance(one, Finding)
+    assert one.sentence == "a lesson with a view needs at least 5 steps, not 2"

@@ -206,7 +206,7 @@ def test_a_guests_user_adds_sockets_until_the_directory_is_sealed(tmp_path: Path
     run_dir = RunDir(tmp_path / "base", FIRST_ID)
     with run_dir as folder:
         (folder / "plan").write_text("plan 1")
-        run_dir.hand(folder / "plan")
+        run_dir.give_to_guest(folder / "plan")
         assert as_guest("touch qmp.sock && cat plan") == 0
         assert as_guest("echo 1 1.0 > owner") != 0 and as_guest("rm -f owner && test ! -e owner")
         run_dir.seal()

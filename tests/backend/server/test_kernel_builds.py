@@ -14,7 +14,7 @@ import pytest
 from duet import messages as m
 from duet.base.errors import InfraError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase
-from duet.kernels.compiler import BuildStopped
+from duet.kernels.tree import BuildStopped
 from duet.lessons.load import LessonFolder, load, slugs
 from duet.messages.codec import failure
 from duet.server import builds as kernel_builds

@@ -15,7 +15,7 @@ import pytest
 from duet.kernels import Changes, KernelSettings
 from duet.server import own_arms as own_lessons
 from duet.server import own_arms as own_ready
-from duet.server.own_arms import Changing
+from duet.server.own_arms import ChangedKernels
 from tests.support import miniature
 from tests.support.own_server import diff, own_app
 from tests.support.small_tree import NEEDS_BOX
@@ -145,7 +145,9 @@ def test_what_is_refused_is_a_sentence(
 
 
 def test_a_server_that_compiles_nothing_shows_the_text(app: Any, settings: KernelSettings) -> None:
-    own = own_lessons.OwnLessons(Changing(settings, Changes(settings.cache, settings.store)), "No.")
+    own = own_lessons.OwnLessons(
+        ChangedKernels(settings, Changes(settings.cache, settings.store)), "No."
+    )
     assert own.off() == "No."
     assert [file.name for file in own.source(SLUG, "srcu")] == ["mm/vmscan.c"]
     assert own_lessons.OwnLessons(None).off() == own_lessons.NONE_HERE
@@ -156,7 +158,7 @@ def test_why_no_sandbox_can_be_made_is_for_the_operator(
 ) -> None:
     reason = "[Errno 22] a mount (private) at / is refused"
     monkeypatch.setattr(own_lessons, "missing_box", lambda: reason)
-    own = own_lessons.OwnLessons(Changing(settings, Changes(settings.cache, settings.store)))
+    own = own_lessons.OwnLessons(ChangedKernels(settings, Changes(settings.cache, settings.store)))
     caplog.set_level("INFO", "duet.api")
     assert "./duet doctor" in own.off()
     assert "Errno" not in own.off()

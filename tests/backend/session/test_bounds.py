@@ -19,7 +19,7 @@ from duet.decode import DecodeError, Decoder
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
-from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
+from duet.session import LaneGuests, LaneSource, Limits, Line, RunResult, RunSession
 from duet.session.engine import LaneEngine, LaneSetup, Pages, StepRequest
 from duet.session.lane import run as parts
 from duet.session.lane.child import LaneChild, terms_of
@@ -65,7 +65,7 @@ async def received(folder: LessonFolder, said: bytes) -> RunResult:
         "srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(said)),
         **Fleet().sources("rwsem"),
     }
-    async with Lanes(Limits(tick_s=0.005)) as lanes:
+    async with LaneGuests(Limits(tick_s=0.005)) as lanes:
         session = RunSession(lanes, spec_of(folder, "srcu", "rwsem"), sources, Ears())
         result = await session.execute()
         session.close()
@@ -114,7 +114,7 @@ def test_a_long_line_is_cut_and_says_so(lesson02: LessonFolder, run_async: Run) 
     async def once() -> str:
         ears = Ears()
         sources = {"srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(line_frame(b"x" * 9000)))}
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             session = RunSession(lanes, spec_of(lesson02, "srcu"), sources, ears)
             task = asyncio.create_task(session.execute())
             while not ears.lines:  # noqa: ASYNC110 (a sink has plain calls)
@@ -139,7 +139,7 @@ def test_a_flood_of_frames_lets_others_use_the_event_loop(
     async def once() -> int:
         """The most frames that were handled between two turns of another task."""
         sources = {"srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(said))}
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             session = RunSession(lanes, spec_of(lesson02, "srcu"), sources, Ears())
             run = asyncio.create_task(session.execute())
             most = before = 0
@@ -172,7 +172,7 @@ def test_the_death_of_one_lanes_child_leaves_the_others(
     monkeypatch.setattr(parts, "LaneChild", Greedy)
 
     async def once() -> RunResult:
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             spec = spec_of(lesson02, "srcu", "rwsem")
             session = RunSession(lanes, spec, Fleet().sources("srcu", "rwsem"), Ears())
             result = await session.execute()
@@ -192,7 +192,7 @@ def test_only_so_many_children_stay_for_raw_events(
     monkeypatch.setattr(budgets, "IDLE_CHILDREN", 1)
 
     async def once() -> None:
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             sessions = []
             for _ in range(2):
                 spec = spec_of(lesson02, "srcu")
@@ -212,7 +212,7 @@ def test_a_closed_session_gives_up_its_lanes_at_once(
     """Not when the collector of cycles comes, which counts objects and no bytes."""
 
     async def once() -> None:
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             spec = spec_of(lesson02, "srcu")
             session = RunSession(lanes, spec, Fleet().sources("srcu"), Ears())
             await session.execute()
@@ -279,7 +279,7 @@ def test_a_header_page_with_an_endless_number_is_refused() -> None:
 
 
 def test_a_moment_that_is_no_number_is_refused(lesson02: LessonFolder) -> None:
-    session = RunSession(Lanes(), spec_of(lesson02, "srcu"), Fleet().sources("srcu"), Ears())
+    session = RunSession(LaneGuests(), spec_of(lesson02, "srcu"), Fleet().sources("srcu"), Ears())
     for around in (float("nan"), float("inf"), 1e300):
         with pytest.raises(DuetError, match="around_ns must be a time"):
             session.raw_events("srcu", around, None)

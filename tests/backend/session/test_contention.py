@@ -17,7 +17,7 @@ from duet.guests import CpuTime, HostTicks
 from duet.lessons.load import LessonFolder
 from duet.session import (
     Contention,
-    Lanes,
+    LaneGuests,
     RunSession,
     RunSpec,
     contention_bound,
@@ -110,7 +110,7 @@ def test_a_run_on_the_wall_clock_says_how_it_waited(
     async def run() -> Any:
         given = lesson02.check_params({"seconds": 1, "hogs": 1}, clock)
         spec = RunSpec(lesson02, ("srcu",), "storm", given, clock, run_id="r1")
-        async with Lanes() as lanes:
+        async with LaneGuests() as lanes:
             held = {"srcu": replace(sources["srcu"], guest=guest)}
             return await RunSession(lanes, spec, held, ears).execute()
 

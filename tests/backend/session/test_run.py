@@ -14,7 +14,7 @@ from duet.base.clock import Clock
 from duet.base.errors import InfraError, InputError, KernelError
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
-from duet.session import Lanes, Limits, RunResult, RunSession, RunSpec
+from duet.session import LaneGuests, Limits, RunResult, RunSession, RunSpec
 from duet.wire import Beat, FrameReader, FrameType, decode_frame
 from tests.support.fakes import Ears, Fleet
 
@@ -50,7 +50,7 @@ def spec_of(folder: LessonFolder, *arms: str, clock: Clock = "wall", **params: i
 
 async def once(fleet: Fleet, spec: RunSpec, limits: Limits = FAST) -> tuple[RunResult, Ears]:
     ears = Ears()
-    async with Lanes(limits) as lanes:
+    async with LaneGuests(limits) as lanes:
         session = RunSession(lanes, spec, fleet.sources(*spec.arms), ears)
         result = await session.execute()
     assert not any(guest.open for guest in fleet.guests), "a guest outlived its owner"
@@ -96,7 +96,7 @@ def test_lanes_start_together_when_the_slowest_is_ready(
             order.append(f"{state.arm} {state.phase}")
 
     async def go() -> None:
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             await RunSession(lanes, spec_of(lesson02), fleet.sources(*ARMS), Watch()).execute()
 
     run_async(go())
@@ -184,7 +184,7 @@ def test_stop_ends_a_running_workload_and_keeps_the_guest(
 
     async def go() -> tuple[RunResult, tuple[str, ...]]:
         limits = Limits(tick_s=0.005)
-        async with Lanes(limits) as lanes:
+        async with LaneGuests(limits) as lanes:
             session = RunSession(lanes, spec_of(lesson02, "srcu"), fleet.sources("srcu"), Ears())
             task = asyncio.create_task(session.execute())
             await until(lambda: bool(fleet.guests) and len(fleet.guests[0].sent) > 1)
@@ -199,7 +199,7 @@ def test_stop_before_the_start_begins_nothing(lesson02: LessonFolder, run_async:
     fleet = Fleet(srcu=("no ready",))
 
     async def go() -> RunResult:
-        async with Lanes(Limits()) as lanes:
+        async with LaneGuests(Limits()) as lanes:
             spec = spec_of(lesson02)
             session = RunSession(lanes, spec, fleet.sources(*ARMS), Ears())
             task = asyncio.create_task(session.execute())
@@ -219,7 +219,7 @@ def test_guests_are_kept_between_runs_and_rebooted_for_boot_knobs(
 
     async def go() -> list[RunResult]:
         results = []
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             for params in ({"hogs": 1}, {"hogs": 2}, {"vcpus": 1}, {"vcpus": 1, "exp_holdoff": 0}):
                 spec = spec_of(lesson02, "srcu", **params)
                 session = RunSession(lanes, spec, fleet.sources("srcu"), Ears())
@@ -241,7 +241,7 @@ def test_a_guest_of_another_kernel_or_root_is_not_used_again(
 
     async def go() -> list[int]:
         booted = []
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             for content in ("kernel root", "kernel root", "kernel edited"):
                 fleet.content = content
                 spec = spec_of(lesson02, "srcu")
@@ -276,7 +276,7 @@ def test_memory_and_disk_of_a_lesson_are_requested(lesson02: LessonFolder, run_a
     fleet = Fleet()
 
     async def go() -> None:
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             for workload in ("storm", "files", "files"):
                 spec = replace(spec_of(folder, "srcu"), workload=workload)
                 await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
@@ -294,7 +294,7 @@ def test_the_recording_of_a_second_run_stands_by_itself(
 ) -> None:
     async def go() -> list[RunResult]:
         fleet = Fleet()
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             spec, sources = spec_of(lesson02, "srcu"), fleet.sources("srcu")
             return [await RunSession(lanes, spec, sources, Ears()).execute() for _ in range(2)]
 
@@ -336,7 +336,7 @@ def test_a_guest_of_the_count_clock_is_ended_by_its_host_once_all_is_here(
     fleet = Fleet()
 
     async def go() -> tuple[RunResult, tuple[str, ...]]:
-        async with Lanes(Limits(tick_s=0.005)) as lanes:
+        async with LaneGuests(Limits(tick_s=0.005)) as lanes:
             spec = spec_of(lesson02, "srcu", clock="count")
             session = RunSession(lanes, spec, fleet.sources("srcu"), Ears())
             return await session.execute(), lanes.up
@@ -411,7 +411,7 @@ def test_a_cancelled_run_leaves_no_guest(lesson02: LessonFolder, run_async: Run)
     fleet = Fleet(srcu=("deaf",))
 
     async def go() -> None:
-        async with Lanes(Limits()) as lanes:
+        async with LaneGuests(Limits()) as lanes:
             session = RunSession(lanes, spec_of(lesson02, "srcu"), fleet.sources("srcu"), Ears())
             task = asyncio.create_task(session.execute())
             await until(lambda: bool(fleet.guests) and len(fleet.guests[0].sent) > 1)
@@ -425,14 +425,14 @@ def test_a_cancelled_run_leaves_no_guest(lesson02: LessonFolder, run_async: Run)
 
 def test_an_arm_without_a_kernel_is_refused(lesson02: LessonFolder) -> None:
     with pytest.raises(InputError, match="missing: srcu-expedited"):
-        RunSession(Lanes(), spec_of(lesson02), Fleet().sources("srcu"), Ears())
+        RunSession(LaneGuests(), spec_of(lesson02), Fleet().sources("srcu"), Ears())
 
 
 def test_raw_events_of_an_unknown_lane_or_row_are_refused(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
     async def go() -> None:
-        async with Lanes(FAST) as lanes:
+        async with LaneGuests(FAST) as lanes:
             spec = spec_of(lesson02, "srcu")
             session = RunSession(lanes, spec, Fleet().sources("srcu"), Ears())
             await session.execute()

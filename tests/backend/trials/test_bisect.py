@@ -15,9 +15,9 @@ from duet.trials.bisect import (
     Found,
     History,
     Measured,
-    Memory,
     Question,
     Search,
+    StoredMeasurements,
     answer_of,
     files_digest,
     find_commit,
@@ -175,14 +175,14 @@ def test_an_answer_is_what_the_number_says() -> None:
 
 
 def test_what_was_measured_is_stored_for_the_same_question_only(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, {"run": "a", "times": 1})
+    memory = StoredMeasurements(tmp_path, {"run": "a", "times": 1})
     memory.store("c1", Measured(12.5, "why", 1.0, 2.0, "ms"))
     memory.store("c2", Measured(None, "it does not build"))
-    again = Memory(tmp_path, {"run": "a", "times": 1})
+    again = StoredMeasurements(tmp_path, {"run": "a", "times": 1})
     assert again.known == memory.known and again.known["c1"].worse == 12.5
-    assert Memory(tmp_path, {"run": "b", "times": 1}).known == {}
+    assert StoredMeasurements(tmp_path, {"run": "b", "times": 1}).known == {}
     (tmp_path / "measured.json").write_text("[1]")
-    assert Memory(tmp_path, {"run": "a", "times": 1}).known == {}
+    assert StoredMeasurements(tmp_path, {"run": "a", "times": 1}).known == {}
 
 
 def test_a_changed_script_is_another_question(tmp_path: Path) -> None:

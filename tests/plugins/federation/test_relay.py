@@ -61,7 +61,7 @@ class Owner:
     async def delete_here(self, visitor: str, class_id: str) -> None:
         raise not_yours(f"{visitor} may not delete {class_id}")
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         self.gone.append(viewer)
 
 
@@ -117,7 +117,7 @@ def test_pages_are_relayed_with_their_visitors_and_receive_messages_of_classes_a
         await until(lambda: one.ready.is_set() and two.ready.is_set(), WITHIN_S)
         await asyncio.sleep(0.1)
         assert set(types(one)) == set(types(two)) == {"class_confusion"}
-        made.left(one)
+        made.viewer_left(one)
         await until(lambda: owner.gone == [relayed], WITHIN_S)
         await made.close()
         assert ended == [made] and two.comes_back and not one.expelled

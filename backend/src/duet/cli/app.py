@@ -125,6 +125,12 @@ CORE = (
         "views", "duet.cli.views", "List the views and the names that a lesson may use.", "author"
     ),
     Verb(
+        "translate",
+        "duet.cli.translate",
+        "List the texts of a lesson that lack a current translation.",
+        "author",
+    ),
+    Verb(
         "record-all",
         "duet.cli.record_all",
         "Record stale recordings and measured tables again.",

@@ -301,9 +301,9 @@ def find_culprit(
     from duet.trials.bisect import (
         History,
         Measured,
-        Memory,
         Question,
         Search,
+        StoredMeasurements,
         files_digest,
         find_commit,
     )
@@ -316,7 +316,7 @@ def find_culprit(
     asked = replace(what.asked, name=plain_name(folder.name)[: MOST_NAME - len(ENDINGS[0])])
     question = {**_plain(asked), "tree": str(tree), "good": good.id, "metric": what.metric}
     question |= {"repeats": what.repeats, "files": files_digest(asked.run)}
-    memory = Memory(folder, question)
+    memory = StoredMeasurements(folder, question)
     if memory.known:
         note(f"resuming: {len(memory.known)} commits were measured before (--abort forgets them)")
     titles: list[str] = []

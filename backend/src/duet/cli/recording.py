@@ -47,14 +47,14 @@ async def record_run(
     from duet.lessons.plan import workload_of
     from duet.runs.pack import APART, RecordingFacts, figures, write_run
     from duet.runs.sources import kernel_sources
-    from duet.session import Lanes, RunSession
+    from duet.session import LaneGuests, RunSession
 
     sources = await kernel_sources(spec.folder, spec.arms, kernels)
     marker = workload_of(spec.folder.lesson, spec.workload).start_marker
     lanes: dict[str, LaneResult] = {}
     records: dict[str, list[Record]] = {}
     figures_of: dict[str, Figures | None] = {}
-    async with Lanes() as guests:
+    async with LaneGuests() as guests:
         for arm in spec.arms:
             note(f"recording {arm}")
             one = replace(spec.only([arm]), run_id=f"record-{arm}", seed=seed, shift=shift)

@@ -122,13 +122,13 @@ async def sample_run(spec: RunSpec, wanted: Wanted) -> SampleSink:
     from duet.kernels import KernelSettings
     from duet.lessons.plan import workload_of
     from duet.runs.sources import kernel_sources
-    from duet.session import Lanes, RunSession
+    from duet.session import LaneGuests, RunSession
 
     (arm,) = spec.arms
     sources = await kernel_sources(spec.folder, spec.arms, KernelSettings.default())
     taken = SampleSink()
     sampled = replace(spec, run_id="xray", probes=frozenset(), xray=(wanted,))
-    async with Lanes() as lanes:
+    async with LaneGuests() as lanes:
         session = RunSession(lanes, sampled, sources, taken)
         holds = workload_of(spec.folder.lesson, spec.workload).input
         ending = asyncio.create_task(end_when_steady(taken, session)) if holds else None

@@ -172,7 +172,7 @@ class Machine(ABC):
         words = self.argv(self.folder, self._ports.paths)
         for path in self.folder.iterdir():
             if path.name != OWNER:
-                self._run_dir.hand(path)
+                self._run_dir.give_to_guest(path)
         if self.confines:
             self._enclosure.join(lane_budget(self.spec.memory_mib))
             user = (self.uid, self.groups())

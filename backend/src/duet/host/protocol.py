@@ -27,7 +27,7 @@ from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.session import RunSpec
 
 
-class Part(BaseModel):
+class MessageBody(BaseModel):
     """Body of a call or note from a server to a host process or to another server."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -36,7 +36,7 @@ class Part(BaseModel):
         return bytes(msgpack.packb(self.model_dump()))
 
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=MessageBody)
 
 
 def read(kind: type[P], body: bytes) -> P:
@@ -55,7 +55,7 @@ def read(kind: type[P], body: bytes) -> P:
         raise protocol_violation(f"a malformed {kind.__name__} ({printable(why)})") from error
 
 
-class OwnArm(Part):
+class OwnArm(MessageBody):
     """Arm that a visitor has made by adding a patch to an arm of the lesson."""
 
     name: str
@@ -63,7 +63,7 @@ class OwnArm(Part):
     patch: str
 
 
-class SentRun(Part):
+class SentRun(MessageBody):
     """A run before its start.
 
     Args:
@@ -77,7 +77,7 @@ class SentRun(Part):
     own: list[OwnArm] = []
 
 
-class Perform(Part):
+class Perform(MessageBody):
     """Request to perform a run on the guests of a slot.
 
     Args:
@@ -90,26 +90,26 @@ class Perform(Part):
     lanes: list[str] = []
 
 
-class Expect(Part):
+class Expect(MessageBody):
     """A note about a run that may be requested soon. The call 'others' returns more such runs."""
 
     what: SentRun
 
 
-class Others(Part):
+class Others(MessageBody):
     """Answer to 'others': runs that may be requested later."""
 
     runs: list[SentRun]
 
 
-class MeasureIt(Part):
+class MeasureIt(MessageBody):
     """Request to measure a run's headline metric."""
 
     what: SentRun
     repeats: int
 
 
-class JudgeIt(Part):
+class JudgeIt(MessageBody):
     """Request to judge an arm by a challenge."""
 
     what: SentRun
@@ -117,7 +117,7 @@ class JudgeIt(Part):
     arm: str
 
 
-class OfRun(Part):
+class OfRun(MessageBody):
     """Request about a run: to stop or hold it, to perform an act, or to return records."""
 
     run_id: str
@@ -131,13 +131,13 @@ class OfRun(Part):
     cpu: int | None = None
 
 
-class Counts(Part):
+class Counts(MessageBody):
     """A note with the counts of templates (guests.clones.TemplateCounts)."""
 
     counts: dict[str, int]
 
 
-class Begin(Part):
+class Begin(MessageBody):
     """First request to a host process.
 
     Args:

@@ -30,7 +30,7 @@ from duet.messages.codec import Packet
 from duet.runs.pack import bundle_bytes
 from duet.runs.sources import JudgeRequest, MeasureRequest, kernel_sources
 from duet.session import (
-    Lanes,
+    LaneGuests,
     LaneSource,
     RunResult,
     RunSession,
@@ -57,7 +57,7 @@ class GuestRun:
 
     def __init__(
         self,
-        pool: Lanes,
+        pool: LaneGuests,
         parking: Parking,
         settings: KernelSettings,
         spec: RunSpec,
@@ -182,7 +182,7 @@ class GuestRun:
         return None if result is None else bundle_bytes(self._request, result, self._settings)
 
 
-async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
+async def make_room(pool: LaneGuests, arms: Sequence[str]) -> None:
     """Close guests of earlier runs until the slot has room for the guests of the new run."""
     for arm in pool.up:
         if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
@@ -201,7 +201,7 @@ class HostGuests:
         self, settings: KernelSettings, slots: int = 1, fetch: FetchKernels = fetch_nothing
     ) -> None:
         self._settings, self._fetch = settings, fetch
-        self._pools = tuple(Lanes() for _ in range(slots))
+        self._pools = tuple(LaneGuests() for _ in range(slots))
         self._parking = Parking(settings, template_bytes(), fetch)
         self._owned = AsyncExitStack()
 

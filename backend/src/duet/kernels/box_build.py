@@ -20,7 +20,7 @@ from duet.confine import INPUTS, Job, Step, Wanted, check_box, missing_box, run_
 from duet.confine.box import RESULT_BYTES
 from duet.kernels.bases import Base
 from duet.kernels.compiler import BZIMAGE, Make, compile_fails, make_words
-from duet.kernels.diffs import PATCH_OPTIONS, patch_fails, read_diff, strict
+from duet.kernels.diffs import PATCH_OPTIONS, apply_error, exact_diff, read_diff
 from duet.kernels.image import KernelImage, Manifest
 from duet.kernels.prebuilt import store_prebuilt
 from duet.kernels.recipe import BUILD_ENV, ArmSpec, BuildInputs, KernelKey, arm_patches
@@ -140,7 +140,7 @@ def build_in_box(
     # Call patch(1) once per patch. In a single call, all renames would start from the original
     # files.
     diffs = {
-        f"patch{number}": strict(read_diff(path.read_bytes().decode()))
+        f"patch{number}": exact_diff(read_diff(path.read_bytes().decode()))
         for number, path in enumerate(arm.own)
     }
     place, files = _placing(arm.tree.changes(arm.shared))
@@ -168,7 +168,7 @@ def build_in_box(
         stop=stop,
     )
     if done.failed in diffs:
-        raise patch_fails(arm.own[list(diffs).index(done.failed)].name, done.tail)
+        raise apply_error(arm.own[list(diffs).index(done.failed)].name, done.tail)
     if done.failed:
         raise compile_fails(done.tail, "Correct the patch and build again.")
     return {Path(one.to).name: Path(one.to) for one in _results(to)}

@@ -212,6 +212,7 @@ class _Run:
             self._settings.cache / LOCK,
             wait_s=self._settings.lock_wait_s,
             on_wait=lambda note: self._tell(Phase.WAIT, note=note),
+            stop=self._stop,
         ) as lock_fd:
             for index, arm in enumerate(self._arms):
                 self._index = index

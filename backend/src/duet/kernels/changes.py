@@ -19,7 +19,7 @@ from duet.base import files as durable
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.kernels.arms import arm_spec
 from duet.kernels.changed import changes, defined
-from duet.kernels.diffs import FileDiff, check_patch, read_diff, strict
+from duet.kernels.diffs import FileDiff, check_patch, exact_diff, read_diff
 from duet.kernels.image import Store
 from duet.kernels.recipe import ArmSpec, arm_patches, shared_patches
 from duet.kernels.settings import KernelSettings
@@ -97,7 +97,7 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     folder.arm(arm)
     files: tuple[FileDiff, ...] = check_patch(text, more)
     names = tuple(name for one in files for name in one.names)
-    return Change(folder.slug, arm, strict(files), names)
+    return Change(folder.slug, arm, exact_diff(files), names)
 
 
 # Changes on disk. Each change has a folder with the name of the changed arm:

@@ -30,7 +30,7 @@ from duet.kernels.recipe import (
     write_options,
 )
 from duet.kernels.source import TREE_BYTES, disk_full
-from duet.kernels.tree import TreeState, ccache_environment
+from duet.kernels.tree import BuildStopped, TreeState, ccache_environment
 
 # Maps each program to its Debian package. The libelf headers are also needed, to compile objtool.
 TOOLS = {
@@ -69,12 +69,6 @@ class OptionLost(InputError):
     """A configured option is missing or different in the kernel's final .config."""
 
     code = "option-lost"
-
-
-class BuildStopped(DuetError):
-    """The caller cancelled the build."""
-
-    code = "build-stopped"
 
 
 def check_tools() -> None:

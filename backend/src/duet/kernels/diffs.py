@@ -60,7 +60,7 @@ def other_names(name: str, line: str) -> PatchRefused:
     )
 
 
-def cut(name: str) -> PatchRefused:
+def cut_off_error(name: str) -> PatchRefused:
     """Return the error for hunks whose length differs from the length in their `@@` line."""
     return PatchRefused(
         f"the patch's part about {name} is cut off or damaged: a hunk's line count is wrong.",
@@ -125,7 +125,7 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
     return tuple(found)
 
 
-def strict(files: tuple[FileDiff, ...]) -> str:
+def exact_diff(files: tuple[FileDiff, ...]) -> str:
     """Return the text that patch(1) receives."""
     return "".join(one.text for one in files)
 
@@ -156,13 +156,13 @@ def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
         out += lines[at : at + 2]
         hunks = _hunks(name, lines, at + 2)
         if not hunks:
-            raise cut(name)
+            raise cut_off_error(name)
         out += hunks
         at += 2 + len(hunks)
         if at < len(lines) and re.match(r"[ +]|-(?!-)", lines[at]):
-            raise cut(name)  # the last hunk has more lines than it announces
+            raise cut_off_error(name)  # the last hunk has more lines than it announces
     elif not any(line.startswith(("new ", "old ", "del", *_MOVED)) for line in headers):
-        raise cut(name)
+        raise cut_off_error(name)
     mode = _mode_change(headers)
     only_mode = all(line.startswith(("diff", "index")) for line in out)
     text = "" if only_mode else "\n".join(out) + "\n"
@@ -237,7 +237,7 @@ def _hunks(name: str, lines: list[str], start: int) -> list[str]:
     while at < len(lines) and _HUNK.match(lines[at]):
         at, whole = hunk_end(lines, at)
         if not whole:
-            raise cut(name)
+            raise cut_off_error(name)
     return lines[start:at]
 
 
@@ -381,7 +381,7 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
     done = _patch(diff, folder)
     if done.returncode == 0:
         return
-    failed = patch_fails(name, done.stdout + done.stderr)
+    failed = apply_error(name, done.stdout + done.stderr)
     if _HUNK_FAILED.search(done.stdout):
         dry = _patch(diff, folder, "--dry-run", "--ignore-whitespace")
         if dry.returncode == 0:
@@ -418,12 +418,12 @@ def _patch(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["patch", *PATCH_OPTIONS, *more, "--directory", str(folder)],
-        input=strict(diff), capture_output=True, encoding="utf-8", errors="replace", check=False,
-        env={**os.environ, "LC_ALL": "C"},
+        input=exact_diff(diff), capture_output=True, encoding="utf-8", errors="replace",
+        check=False, env={**os.environ, "LC_ALL": "C"},
     )  # fmt: skip
 
 
-def patch_fails(name: str, said: str) -> PatchFails:
+def apply_error(name: str, said: str) -> PatchFails:
     """Return the error for the output of patch(1)."""
     return PatchFails(
         f"wanted to apply {name}, but {_failure(said)}.",

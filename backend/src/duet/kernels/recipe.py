@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import NewType
+from typing import Final, NewType
 
 from duet.base.errors import InputError
 from duet.kernels.bases import BOTH, Base
@@ -201,6 +201,46 @@ def patch_commit(text: str) -> str:
     """Return the commit in a format-patch file's first line; "" if it is absent or all zeros."""
     match = FROM_COMMIT.match(text)
     return match[1] if match is not None and match[1].strip("0") else ""
+
+
+MOST_CHARACTERS: Final = 75
+"""Maximum length of a subject and of a line of a commit message, as checkpatch.pl has it."""
+FEWEST_WORDS: Final = 40
+SUBJECT: Final = re.compile(r"[a-z0-9/_-]+(?:, ?[a-z0-9/_-]+)*(?:: \w+)*: [a-z]")
+TRAILER: Final = re.compile(
+    r"^(?:(?:Signed-off|Reviewed|Acked|Tested|Co-developed)-by|Assisted-by):", re.M | re.I
+)
+SOURCE: Final = re.compile(r"^Based-on: \S.*(?:\n .*)*\nLink: https?://\S+$", re.MULTILINE)
+
+
+def message_faults(text: str, *, needs_source: bool) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, remedy) for each fault of a patch's commit message.
+
+    Args:
+        text: file in the form of git format-patch.
+        needs_source: the message must say on whose change the patch is based.
+    """
+    subject = patch_subject(text)
+    if not SUBJECT.match(subject):
+        yield f"the subject '{subject}' names no subsystem", "Write 'subsystem: what it does'."
+    if len(subject) > MOST_CHARACTERS:
+        sentence = f"the subject has {len(subject)} characters, more than {MOST_CHARACTERS}"
+        yield sentence, "Shorten it."
+    message, diffstat, _ = text.partition("\n\n")[2].partition("\n---\n")
+    if not diffstat:
+        yield "no line '---' ends the message", "Write the file with git format-patch."
+    for line in message.splitlines():
+        if len(line) > MOST_CHARACTERS and not line.startswith("Link: "):
+            sentence = f"a line of the message has {len(line)} characters: '{line[:30]}...'"
+            yield sentence, f"Break it after {MOST_CHARACTERS} at the latest."
+    if len(message.split()) < FEWEST_WORDS:
+        sentence = f"the message has {len(message.split())} words, fewer than {FEWEST_WORDS}"
+        yield sentence, "Write symptom, why, how and the measured effect."
+    if found := TRAILER.search(text):
+        yield f"the patch has a line '{found[0]}'", "Remove it; only people give such lines."
+    if needs_source and not SOURCE.search(message):
+        remedy = "End the message with these lines; further lines of Based-on begin with a space."
+        yield "the message has no lines 'Based-on: ...' and 'Link: https://...'", remedy
 
 
 def patched_files(text: str) -> list[str]:

@@ -16,10 +16,11 @@ from threading import Event
 
 from duet.base.errors import InputError
 from duet.kernels.bases import BOTH, Base
-from duet.kernels.compiler import BuildProgress, BuildStopped, Phase, ProgressSink
+from duet.kernels.compiler import BuildProgress, Phase, ProgressSink
 from duet.kernels.recipe import ArmSpec
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import NoSource, check_space, fetched_tarball
+from duet.kernels.tree import BuildStopped
 
 # Fetch a package with apt. This works for any user, and installs nothing.
 #

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event
 
 from duet.base import files as durable
-from duet.base.errors import InfraError
+from duet.base.errors import DuetError, InfraError
 from duet.kernels.bases import Base
 from duet.kernels.diffs import PatchRefused, apply_diff, read_diff
 from duet.kernels.recipe import ArmSpec, arm_patches, read_patch
@@ -286,8 +287,16 @@ class BuildBusy(InfraError):
     code = "build-busy"
 
 
+class BuildStopped(DuetError):
+    """The caller cancelled the build."""
+
+    code = "build-stopped"
+
+
 @contextmanager
-def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> Iterator[int]:
+def build_lock(
+    path: Path, *, wait_s: float, on_wait: Callable[[str], None], stop: Event | None = None
+) -> Iterator[int]:
     """Hold the build lock; yield the lock's descriptor, which make inherits.
 
     Args:
@@ -295,14 +304,16 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         wait_s: how long to wait while another build holds the lock.
         on_wait: called once per second with a sentence about the lock's holder; may raise an error
             to stop waiting.
+        stop: ends the wait when it is set.
 
     Raises:
         BuildBusy: the lock is still held after `wait_s`.
+        BuildStopped: `stop` was set before the lock was free.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        _acquire(fd, path, wait_s, on_wait)
+        _acquire(fd, path, wait_s, on_wait, stop or Event())
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
@@ -310,7 +321,9 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.close(fd)  # no LOCK_UN: a compiler that outlives this process keeps the lock
 
 
-def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
+def _acquire(
+    fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None], stop: Event
+) -> None:
     deadline = time.monotonic() + wait_s
     reported = float("-inf")
     while True:
@@ -330,7 +343,11 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                 reported = now
                 _wanted(path).touch()  # make_ready() stops when this mtime changes
                 on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
-            time.sleep(POLL_S)
+            if stop.wait(POLL_S):
+                raise BuildStopped(
+                    f"the build was stopped while process {holder} was building.",
+                    remedy="Start the build again; it has changed nothing.",
+                ) from None
 
 
 # Use ccache under kbuild, so that switching back to an arm does not recompile the arm's objects.

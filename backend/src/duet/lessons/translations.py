@@ -183,6 +183,16 @@ def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
     return {text.text: said for text, said in _current(folder, language)}
 
 
+def untranslated(folder: LessonFolder, language: str) -> list[Text]:
+    """Return the texts of the lesson and of its lab that have no current translation.
+
+    Raises:
+        LessonError: one of the translation's files is unusable.
+    """
+    said = {text.key for text, _ in _current(folder, language)}
+    return [text for text in texts_of(folder).values() if text.key not in said]
+
+
 def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
     """Yield texts that have current translations, with these translations."""
     if not LANGUAGE.fullmatch(language) or not files(folder, language):

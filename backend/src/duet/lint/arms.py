@@ -21,7 +21,7 @@ import numpy as np
 from duet.base.errors import DuetError
 from duet.kernels.arms import arm_specs
 from duet.kernels.bases import BOTH, find_base
-from duet.kernels.recipe import build_inputs
+from duet.kernels.recipe import build_inputs, message_faults
 from duet.lessons.plan import unreplaced
 from duet.lessons.schema import Place
 from duet.lessons.view import Patch, read_patch
@@ -54,6 +54,16 @@ def patches(subject: Subject) -> Found:
         if path.name not in named:
             sentence = f"no arm uses the patch {path.name}"
             yield Finding(sentence, "Name it in an arm, or remove it.", file=path, where="arms")
+
+
+def messages(subject: Subject) -> Found:
+    """Check the commit messages of the patches that make the lesson's arms."""
+    folder = subject.folder
+    used = {path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)}
+    for path in sorted(path for path in used if path.is_file()):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for sentence, remedy in message_faults(text, needs_source=True):
+            yield Finding(sentence, remedy, file=path, where=path.name)
 
 
 def differ(subject: Subject) -> Found:

@@ -20,6 +20,7 @@ from duet.trials.challenge import limits
 from duet.trials.check.chosen import SCRIPTS
 
 Found = Iterator[Finding | NotChecked]
+STEPS = 5
 QUESTIONS = 5
 CAVEATS = 3
 PROSE = "content.md"
@@ -27,6 +28,14 @@ TEMPLATE = "lessons/_template/lesson.yaml"
 REPLACE = "Replace this"
 """Prefix of texts in the template that a lesson must replace."""
 WRITE = "Write your own."
+
+
+def steps(subject: Subject) -> Found:
+    """Check that a lesson with a view has enough steps. The lesson runs and builds without them."""
+    count = len(subject.folder.lesson.scenes)
+    if 0 < count < STEPS:
+        sentence = f"a lesson with a view needs at least {STEPS} steps, not {count}"
+        yield Finding(sentence, "Add scenes to story.yaml.", ("scenes",))
 
 
 def prose(subject: Subject) -> Found:

@@ -54,8 +54,8 @@ from duet.measure.values import (
 )
 from duet.processes.cpus import OwnCpus
 from duet.session import (
+    LaneGuests,
     LaneResult,
-    Lanes,
     LaneSource,
     Limits,
     MicroscopeRequest,
@@ -526,7 +526,7 @@ class Measuring:
 
     async def _work(self) -> None:
         """Do runs one after another, each in a single guest, until no run is left."""
-        async with Lanes(self._limits) as lanes:
+        async with LaneGuests(self._limits) as lanes:
             while self._steps:
                 number, step = self._steps.popleft()
                 collector = self._collectors[step.table]
@@ -551,7 +551,7 @@ class Measuring:
         return await asyncio.to_thread(variable_places, vmlinux, metrics)
 
     async def _quietly(
-        self, lanes: Lanes, number: int, step: Step
+        self, lanes: LaneGuests, number: int, step: Step
     ) -> tuple[LaneResult, float | None]:
         """Do one run. Repeat the run if its guest had to wait too long for host CPUs."""
         lane, share = await self._once(lanes, number, step)
@@ -566,7 +566,9 @@ class Measuring:
             self.waited_share = max(share, self.waited_share or 0.0)
         return lane, share
 
-    async def _once(self, lanes: Lanes, number: int, step: Step) -> tuple[LaneResult, float | None]:
+    async def _once(
+        self, lanes: LaneGuests, number: int, step: Step
+    ) -> tuple[LaneResult, float | None]:
         spec = _spec(self.plan, number, step, self._collectors[step.table].table.condition)
         watch = HostWatch(self._cpus.place)
         link = (step.arm, step.layout)

@@ -21,7 +21,7 @@ from typing import Any
 
 from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
-from duet.processes.run_dir import Outlet, Pipes
+from duet.processes.run_dir import Outlet, ProcessPipes
 
 # In _IF_OWNED, $0 is the owner's pid. The script must run after setpriv, because the kernel sends a
 # signal only if the owner dies after setpriv.
@@ -64,7 +64,7 @@ def reaper_prefix() -> tuple[str, ...]:
     return (sys.executable, "-P", "-s", "-m", "duet.processes.reaper")
 
 
-class OwnedProcess(Pipes):
+class OwnedProcess(ProcessPipes):
     """A process that ends with its owner. Use as an asynchronous context manager.
 
     Args:

@@ -127,7 +127,7 @@ class RunDir:
     def __exit__(self, *exc: object) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def hand(self, path: Path) -> None:
+    def give_to_guest(self, path: Path) -> None:
         """Make the guest's user the owner of one of our files or sockets."""
         if self._uid is not None:
             os.chown(path, self._uid, self._uid)
@@ -160,7 +160,7 @@ class Outlet(Protocol):
     def feed(self, text: bytes) -> None: ...
 
 
-class Pipes(asyncio.SubprocessProtocol):
+class ProcessPipes(asyncio.SubprocessProtocol):
     """Standard input, output and error of one process.
 
     Args:

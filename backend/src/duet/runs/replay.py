@@ -19,8 +19,8 @@ from duet.runs.pack import figures
 from duet.runs.sources import bundle_sources
 from duet.session import (
     Batch,
+    LaneGuests,
     LaneResult,
-    Lanes,
     LaneSource,
     Limits,
     Row,
@@ -123,7 +123,7 @@ async def play(
         with_batches: keep batches and samples, for an export.
     """
     sink = CollectingSink(with_batches=with_batches)
-    async with Lanes(Limits(history_events=HISTORY_EVENTS, transcript_bytes=0)) as lanes:
+    async with LaneGuests(Limits(history_events=HISTORY_EVENTS, transcript_bytes=0)) as lanes:
         session = RunSession(lanes, spec, sources, sink)
         try:
             result = await session.execute()

@@ -19,7 +19,7 @@ from duet.measure import MeasurePlan, Measuring
 from duet.measure.provenance import host_fingerprint
 from duet.measure.run import TSC
 from duet.messages.base import LanePhase
-from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec, SessionSink
+from duet.session import LaneGuests, LaneResult, LaneSource, RunSession, RunSpec, SessionSink
 
 CPU_COUNTS: Final = (1, 2, 4)
 RATE_OFF: Final = 0.05
@@ -170,7 +170,7 @@ class Selftest:
             params[self._cpus] = cpus
         watch = PhaseSink()
         spec = replace(self._spec, arms=(arm,), params=params, run_id="selftest")
-        async with Lanes() as lanes:
+        async with LaneGuests() as lanes:
             session = RunSession(lanes, spec, await self._sources_of((arm,)), watch)
             result = await session.execute()
         lane = result.lanes[arm]

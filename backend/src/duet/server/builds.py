@@ -32,11 +32,11 @@ from duet.kernels import (
 )
 from duet.kernels.arms import arm_specs
 from duet.kernels.bases import FILE, base_folders
-from duet.kernels.compiler import BuildStopped
 from duet.kernels.image import FILES, SIZES
 from duet.kernels.order import NEAR_OBJECTS, outwards
-from duet.kernels.recipe import arm_patches, both_folders
+from duet.kernels.recipe import FIRST_COMPARISON, arm_patches, both_folders
 from duet.kernels.source import NoSource
+from duet.kernels.tree import BuildStopped
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import failure
 from duet.server.interfaces import BuildListener, Kernels
@@ -398,9 +398,16 @@ class CheckoutKernels:
         return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
 
     def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
-        """Return the arm to build next. Blocking, because it reads the kernel's source tree."""
+        """Return the arm to build next. Blocking, because it reads the kernel's source tree.
+
+        Each base and configuration has a tree. The first comparisons of all lessons come before
+        further arms, whichever tree they need.
+        """
         requested = [name for name in self._requested if name in todo]
-        leader = todo[requested[0]] if requested else next(iter(todo.values()))
+        if requested:
+            leader = todo[requested[0]]
+        else:
+            leader = min(todo.values(), key=lambda spec: spec.position >= FIRST_COMPARISON)
         with contextlib.suppress(DuetError):  # the build will report this error with the arm's name
             base = self.settings.base_of(leader)
             together = {

@@ -29,7 +29,7 @@ from duet.server.commands import (
 from duet.server.hosts.door import HostDoor
 from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
 from duet.server.lessons import LessonCache, LessonOpener, lanes_of, lesson_card
-from duet.server.own_arms import NONE_HERE, Changing, OwnArms, OwnLessons
+from duet.server.own_arms import NONE_HERE, ChangedKernels, OwnArms, OwnLessons
 from duet.server.runs import LiveRuns, RunFinder
 from duet.server.services import Core, Maker, Services, makers
 from duet.session import RunSpec
@@ -109,7 +109,7 @@ class Director:
         live: bool = True,
         saved: ArchivedRuns | None = None,
         slots: int = 1,
-        changing: Changing | None = None,
+        changing: ChangedKernels | None = None,
         store: Store | None = None,
         hosts: HostDoor | None = None,
         services: Iterable[Maker] | None = None,
@@ -176,8 +176,8 @@ class Director:
         await self.segments.__aexit__()
 
     def _left(self, viewer: Viewer) -> None:
-        self.services.left(viewer)
-        self.live_runs.left(viewer)
+        self.services.viewer_left(viewer)
+        self.live_runs.viewer_left(viewer)
 
     def warm(self) -> None:
         """Read all lessons and look up their kernels, before the first greeting. Blocking."""
@@ -203,7 +203,7 @@ class Director:
             case m.Open():
                 await self.services.open(viewer, command, self._opener.open)
             case m.TakeControl():
-                self.live_runs.take(viewer, command.take)
+                self.live_runs.take_control(viewer, command.take)
             case m.Start():
                 self.live_runs.ask(viewer, self._read(command))
             case m.Measure():

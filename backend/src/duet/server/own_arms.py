@@ -55,7 +55,7 @@ NO_SANDBOX = (
 
 
 @dataclass(frozen=True, slots=True)
-class Changing:
+class ChangedKernels:
     """Where visitors' changed patches are compiled and stored.
 
     Args:
@@ -75,7 +75,7 @@ class OwnLessons:
         off: a sentence that says why this server compiles no kernels; "" if it compiles kernels.
     """
 
-    def __init__(self, changing: Changing | None, off: str = "") -> None:
+    def __init__(self, changing: ChangedKernels | None, off: str = "") -> None:
         self.changing = changing
         self._off = off
         self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()

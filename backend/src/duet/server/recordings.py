@@ -31,7 +31,7 @@ from duet.runs.pack import APART
 from duet.runs.replay import recorded_spec
 from duet.runs.sources import bundle_sources
 from duet.server.interfaces import Run
-from duet.session import Batch, Contention, Lanes, Limits, RunSession
+from duet.session import Batch, Contention, LaneGuests, Limits, RunSession
 from duet.stream.hub import RunLog
 
 # One recording, which goes through the same decoder and session as a live lane.
@@ -144,7 +144,7 @@ class RecordedRun:
         total = sum(sizes.values())
         progress = Progress(sizes, lambda read: self._reading(read, total))
         feed.progress = progress
-        async with Lanes(LIMITS) as lanes:
+        async with LaneGuests(LIMITS) as lanes:
             self._session = RunSession(lanes, spec, bundle_sources(bundle, progress.fed), feed)
             result = await self._session.execute()
         for lane in result.lanes.values():

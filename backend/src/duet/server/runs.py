@@ -217,7 +217,7 @@ class LiveRuns:
             self._use(viewer, entry)
             entry.halt.set()
 
-    def take(self, viewer: Viewer, take: bool) -> None:
+    def take_control(self, viewer: Viewer, take: bool) -> None:
         """Take or release control of the live run that the viewer watches.
 
         Raises:
@@ -248,7 +248,7 @@ class LiveRuns:
         self._use(viewer, entry)
         return entry.performance
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         """Release a visitor's control when their last page is gone."""
         if self._hub.pages_of(viewer.visitor.ident):
             return

@@ -58,7 +58,7 @@ class Service:
             DuetError: the command cannot be carried out.
         """
 
-    def left(self, viewer: Viewer) -> None: ...
+    def viewer_left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
         """Return another permission that also allows this command; None if there is no other."""
@@ -159,9 +159,9 @@ class Services(list[Service]):
         """
         await self._of(command).command(viewer, command)
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         for service in self:
-            service.left(viewer)
+            service.viewer_left(viewer)
 
     def needs(self, command: m.Command) -> Action:
         """Return the permission that a visitor needs to send a command."""

@@ -16,7 +16,7 @@ from duet.server.director import Director
 from duet.server.hosts import HostStage, LocalHosts, begin_of
 from duet.server.hosts.door import HostDoor
 from duet.server.interfaces import BuildListener, Stage
-from duet.server.own_arms import Changing
+from duet.server.own_arms import ChangedKernels
 from duet.server.recordings import LessonRecordings
 from duet.store.database import classes_url, servers_url
 from duet.store.store import Store
@@ -62,7 +62,7 @@ def default_director(
             stage = HostStage(lambda calls: LocalHosts(calls, begin, early))
     elif stage is None:
         stage = HostStage(None)
-    changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
+    changing = ChangedKernels(settings, Changes(settings.cache / "changes", settings.store))
     store = Store(classes_url(), servers_url())
     return Director(
         *(hub, stage, LessonRecordings(), kernels, builds, live),

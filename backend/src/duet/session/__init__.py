@@ -13,7 +13,7 @@ from duet.session.events import (
     SessionSink,
     contention_bound,
 )
-from duet.session.lane.guest import Lanes
+from duet.session.lane.guest import LaneGuests
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols
 from duet.session.run import RunSession
@@ -28,9 +28,9 @@ __all__ = [
     "Columns",
     "Contention",
     "GuestRequest",
+    "LaneGuests",
     "LaneResult",
     "LaneSource",
-    "Lanes",
     "Limits",
     "Line",
     "Loss",

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from duet.base.errors import InputError
 from duet.messages.base import LanePhase, RunPhase
 from duet.session.events import LaneSource, RunResult, SessionSink
-from duet.session.lane.guest import Lanes
+from duet.session.lane.guest import LaneGuests
 from duet.session.lane.lenses import OnHold
 from duet.session.lane.run import LaneRun
 from duet.session.spec import RunSpec
@@ -41,7 +41,7 @@ class RunSession:
 
     def __init__(
         self,
-        lanes: Lanes,
+        lanes: LaneGuests,
         spec: RunSpec,
         sources: Mapping[str, LaneSource],
         sink: SessionSink,

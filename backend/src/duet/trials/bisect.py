@@ -2,8 +2,8 @@
 """Find the commit in a range that made a number worse.
 
 `History` runs git bisect in a separate work tree without files. `Search` classifies commits with a
-measurement that its caller provides. `Memory` stores the measurements, so that an interrupted
-search resumes. `markdown` writes the report.
+measurement that its caller provides. `StoredMeasurements` stores the measurements, so that an
+interrupted search resumes. `markdown` writes the report.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def tree_id(repository: Path, commit: str) -> str:
 
 SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
 """Codes of errors that concern only one commit, for example because it does not build."""
-HALF = 0.5
+USUAL_LIMIT = 0.5
 """Default limit, as a share of the bad commit's `worse`. A commit above the limit is bad.
 """
 
@@ -353,7 +353,7 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
             f"the bad commit cannot be measured: {bad.why}.".replace("..", "."),
             remedy="Name another bad commit, command or metric.",
         )
-    limit = bad.worse * HALF if worse_than is None else worse_than
+    limit = bad.worse * USUAL_LIMIT if worse_than is None else worse_than
     if bad.worse <= max(limit, 0.0):
         raise BisectFails(
             f"the bad commit is not worse than the good one by more than {max(limit, 0):g} %"
@@ -368,7 +368,7 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
 FILE = "measured.json"
 
 
-class Memory:
+class StoredMeasurements:
     """The file FOLDER/measured.json. It stores the bisection's inputs, and each measurement.
 
     Args:

@@ -24,7 +24,7 @@ from duet.guests.types import Accel
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
-from duet.session import GuestRequest, Lanes, LaneSource, RunSession, SessionSink
+from duet.session import GuestRequest, LaneGuests, LaneSource, RunSession, SessionSink
 from duet.session.events import LaneResult, Line
 from duet.session.spec import check_run
 from tools.bench.speed.guests.tree_cpu import tree_cpu_s
@@ -201,7 +201,7 @@ class Rig:
 
     def __init__(self, root: Path) -> None:
         self._folder = load(SLUG, root)
-        self._lanes = Lanes()
+        self._lanes = LaneGuests()
         self._source: LaneSource | None = None
         self._guest: CountingGuest | None = None
 

@@ -17,7 +17,15 @@ from duet.guests.clones.guest import READY
 from duet.guests.machine import MachineGuest
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, GuestRequest, Lanes, LaneSource, RunSession, RunSpec, SessionSink
+from duet.session import (
+    Batch,
+    GuestRequest,
+    LaneGuests,
+    LaneSource,
+    RunSession,
+    RunSpec,
+    SessionSink,
+)
 
 START_S = 300.0
 """Time limit from the request to the first event, with a second try. Usual: 0.2 s for a copy, 2-3 s
@@ -91,7 +99,7 @@ async def first_event(
         source = recording_guests(sources[arm], guests)
         # As on a server, no guest copies are prepared during a run.
         paused = templates.paused() if templates else nullcontext()
-        async with paused, Lanes() as lanes:
+        async with paused, LaneGuests() as lanes:
             session = RunSession(lanes, spec_of(spec, arm), {arm: source}, sink)
             began = time.monotonic()
             running = asyncio.create_task(session.execute(), name=f"bench {arm}")

@@ -26,7 +26,7 @@ from duet.lessons.load import load
 from duet.lessons.plan import base_of
 from duet.measure.values import no_counts
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, MicroscopeRequest, RunSession, RunSpec, ScopeResult
+from duet.session import LaneGuests, MicroscopeRequest, RunSession, RunSpec, ScopeResult
 from duet.session.accesses import LINE, broken_by, no_operation, operation_words, operations_line
 from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, VMALLOC_END
 
@@ -384,7 +384,7 @@ async def count_run(
     (arm,) = spec.arms
     sources = await kernel_sources(spec.folder, spec.arms, KernelSettings.default())
     counted = replace(spec, run_id="microscope", probes=frozenset(), microscope=microscope)
-    async with Lanes() as lanes:
+    async with LaneGuests() as lanes:
         session = RunSession(lanes, counted, sources, sink or ConsoleSink())
         result = (await session.execute()).lanes[arm]
     if result.error is not None:

@@ -423,9 +423,8 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
         if self.view is not None and self.operation is None:
             remedy = "Add `operation:` with name and plural to lesson.yaml."
             faults.append(Fault(("view",), "a lesson with a view needs an operation", remedy))
-        if self.view is not None and len(self.scenes) < 5:
-            sentence = f"a lesson with a view needs five to nine scenes, not {len(self.scenes)}"
-            place = ("scenes",) if self.scenes else ("view",)
-            faults.append(Fault(place, sentence, "Add scenes to story.yaml."))
+        if self.view is not None and not self.scenes:
+            remedy = "Add scenes to story.yaml."
+            faults.append(Fault(("view",), "a lesson with a view needs scenes", remedy))
         refuse("Lesson", faults)
         return self

@@ -183,7 +183,7 @@ class Classrooms(Service):
         """Return the classes in memory."""
         return [] if self._rooms is None else list(self._rooms)
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         """Remove a disconnected page from its class."""
         if self._rooms is not None:
             self._rooms.remove_page(viewer)

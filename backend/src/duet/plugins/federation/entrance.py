@@ -188,7 +188,7 @@ class Owner(Protocol):
         """Delete a class. Raises DuetError."""
         ...
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         """Remove a page that has been closed."""
         ...
 
@@ -287,4 +287,4 @@ class _Pages:
         viewer = self._viewers.pop(number, None)
         if viewer is not None:
             viewer.gone = True
-            self._owner.left(viewer)
+            self._owner.viewer_left(viewer)

@@ -124,7 +124,7 @@ class Relay:
             await self._call("command", wire.encode_command(number, command, viewer.visitor))
         except BaseException:
             if not known:
-                self.left(viewer)
+                self.viewer_left(viewer)
             raise
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
@@ -164,7 +164,7 @@ class Relay:
         """
         await self._peer.call("watch run", wire.Watched(run_id=run_id).packed(), None, take)
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         """Report that a page has been closed, or is no longer in a class of that server."""
         number = self._numbers.pop(viewer, None)
         if number is not None:

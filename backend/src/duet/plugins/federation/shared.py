@@ -293,9 +293,9 @@ class SharedClassrooms(Classrooms):
         """
         await super().command(viewer, command)
 
-    def left(self, viewer: Viewer) -> None:
+    def viewer_left(self, viewer: Viewer) -> None:
         self._is_at(viewer, None)
-        super().left(viewer)
+        super().viewer_left(viewer)
 
     async def delete(self, visitor: str, class_id: str) -> None:
         """Delete a class. An open class is deleted by its owner."""
@@ -346,10 +346,10 @@ class SharedClassrooms(Classrooms):
         """Record the relay through which a page is in a class, or None if it uses no relay."""
         former = self._place.pop(viewer, None)
         if former is not None and former is not relay:
-            former.left(viewer)
+            former.viewer_left(viewer)
         if relay is not None and not viewer.gone:
             self._place[viewer] = relay
-            super().left(viewer)
+            super().viewer_left(viewer)
 
     # Classes that this server owns
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from duet import messages as m
 from duet.base.access import Person, Role, RoleName, Visitor
-from duet.host.protocol import Part, read
+from duet.host.protocol import MessageBody, read
 from duet.messages.codec import MAX_CLIENT_BYTES, Packet, unpack_client
 from duet.plugins.classroom import messages as cm
 from duet.plugins.federation.limits import BODY_BYTES, PAGES
@@ -27,7 +27,7 @@ Word = Annotated[str, Field(max_length=256)]
 Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass
 
 
-class Who(Part):
+class Who(MessageBody):
     """A visitor who has been authenticated by the other server."""
 
     ident: Word
@@ -47,7 +47,7 @@ class Who(Part):
         return Visitor(self.ident, Role[self.role.upper()], None, person)
 
 
-class PageCommand(Part):
+class PageCommand(MessageBody):
     """A page's command. If `who` is set, the page enters a class."""
 
     page: Number
@@ -66,27 +66,27 @@ class PageCommand(Part):
         return command
 
 
-class Left(Part):
+class Left(MessageBody):
     """Tells the other server that a page has been closed, or is no longer in a class of that
     server."""
 
     page: Number
 
 
-class Deleted(Part):
+class Deleted(MessageBody):
     """Asks the owner to delete a class that this visitor started."""
 
     who: Who
     class_id: Word
 
 
-class Watched(Part):
+class Watched(MessageBody):
     """Requests a live run from another server."""
 
     run_id: Word
 
 
-class PageMessage(Part):
+class PageMessage(MessageBody):
     """A message to pages. It replaces unsent messages that have the same key."""
 
     pages: Annotated[list[Number], Field(max_length=PAGES)]

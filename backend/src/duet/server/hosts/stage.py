@@ -330,7 +330,7 @@ class HostedRun:
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
         self._publish(first.model_copy(update={"message": "This run is waiting for its turn."}))
-        self._publish_all(not_built(spec.run_id, spec.missing))
+        self._publish_all(lanes_not_built(spec.run_id, spec.missing))
 
     def _publish(self, message: m.ServerMessage) -> None:
         self._send(pack(message))
@@ -378,7 +378,7 @@ class HostedRun:
             await share.perform(what, self._take, together=len(self._shares) > 1)
         except DuetError as error:
             why = error
-            self._publish_all(failed(self.log, share.arms, error))
+            self._publish_all(lanes_failed(self.log, share.arms, error))
             self._publish_run(self._merged.fail(self._shares.index(share), error))
         self._shares.ended(share, self.log.lanes())
         return why
@@ -403,7 +403,7 @@ class HostedRun:
         last = self.log.run()
         if last is None or self.log.over:
             return
-        self._publish_all(failed(self.log, self._request.arms, error))
+        self._publish_all(lanes_failed(self.log, self._request.arms, error))
         self._publish(last.model_copy(update={"phase": "failed", "message": error.sentence}))
 
     async def stop(self) -> None:
@@ -459,13 +459,13 @@ class HostedRun:
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
 
 
-def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
+def lanes_not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
     """Make messages for lanes that cannot run because their kernels are not built."""
     why = "Its kernel is not built yet. Run again when it is."
     return [m.Lane(run_id=run_id, arm=arm, phase="building", message=why) for arm in arms]
 
 
-def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
+def lanes_failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
     """Make messages that report these lanes as failed. Lanes that have ended get no message."""
     lanes = log.lanes()
     waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]

@@ -50,7 +50,7 @@ class Listener(Protocol):
         """Handle complete pages of one CPU, from a chunk of `came` bytes."""
 
     def on_end(self) -> None:
-        """Handle the guest's end. `Lane.error` is the reason; it is None if we ended the guest."""
+        """Handle the guest's end. `LaneGuest.error` is the reason; None if we ended it."""
 
     def on_lens(self, record: bytes) -> None:
         """Handle a record of a lens, from a recording."""
@@ -65,12 +65,12 @@ PIECE_BYTES = 32 << 10
 other tasks."""
 
 
-class Lane:
+class LaneGuest:
     """A guest and the state of its ports.
 
     Args:
         source: creates the guest.
-        request: parameters of the guest. A run with other parameters needs another Lane.
+        request: parameters of the guest. A run with other parameters needs another LaneGuest.
         listener: receives everything from the first byte on.
     """
 
@@ -213,7 +213,7 @@ class Lane:
             self._listener.on_frame(frame, raw, host_ns)
 
 
-class Lanes:
+class LaneGuests:
     """Owns guests by arm, and keeps them between runs.
 
     Use as `async with`; leaving the block ends all guests.
@@ -221,10 +221,10 @@ class Lanes:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self._lanes: dict[str, tuple[Lane, asyncio.Task[None]]] = {}
+        self._lanes: dict[str, tuple[LaneGuest, asyncio.Task[None]]] = {}
         self._group: asyncio.TaskGroup | None = None
 
-    async def __aenter__(self) -> Lanes:
+    async def __aenter__(self) -> LaneGuests:
         self._group = asyncio.TaskGroup()
         await self._group.__aenter__()
         return self
@@ -239,7 +239,7 @@ class Lanes:
         await group.__aexit__(None, None, None)
         self._lanes.clear()
 
-    def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
+    def find(self, source: LaneSource, request: GuestRequest) -> LaneGuest | None:
         """Return the arm's lane if its guest still runs and has this request and this content;
         otherwise None.
 
@@ -255,11 +255,13 @@ class Lanes:
         same = lane.request == request and lane.content == source.content
         return lane if same else None
 
-    async def open(self, source: LaneSource, request: GuestRequest, listener: Listener) -> Lane:
-        """Close the arm's previous guest, then start to boot a new guest and return its Lane."""
+    async def open(
+        self, source: LaneSource, request: GuestRequest, listener: Listener
+    ) -> LaneGuest:
+        """Close the arm's previous guest, then start to boot a new guest and return it."""
         await self.close(source.arm)
-        assert self._group is not None, "use Lanes as a context manager"
-        lane = Lane(source, request, listener)
+        assert self._group is not None, "use LaneGuests as a context manager"
+        lane = LaneGuest(source, request, listener)
         task = self._group.create_task(lane.serve(), name=f"lane {source.arm}")
         self._lanes[source.arm] = lane, task
         return lane
@@ -294,7 +296,7 @@ class Faults:
     def __init__(self, arm: str, *, recorded: bool, memory_mb: int, counted: bool = False) -> None:
         self._arm, self._recorded, self._memory_mb = arm, recorded, memory_mb
         self._counted = counted
-        self.guest: Lane | None = None
+        self.guest: LaneGuest | None = None
 
     @property
     def _console(self) -> str:

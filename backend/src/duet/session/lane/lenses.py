@@ -39,7 +39,7 @@ from duet.lenses.xray import Message
 from duet.session.accesses import ACCESSES, COUNTS
 from duet.session.events import LaneSource, SessionSink
 from duet.session.lane.clock import EventTimes, LaneClock
-from duet.session.lane.guest import Lane
+from duet.session.lane.guest import LaneGuest
 from duet.session.lane.lens_report import LensSink, ReportedLens
 from duet.session.lane.microscope import IDENTIFY, LaneMicroscope, WaitingWorkload
 from duet.session.limits import Limits
@@ -401,7 +401,7 @@ class LaneLenses:
         self.hold = LaneHold(spec.run_id, arm, self.clock.calibration, limits)
         self.records = LensReplay(self.xray, self.microscope)
         self.plugin: Microscope | None = None
-        self._guest: Lane | None = None
+        self._guest: LaneGuest | None = None
         self._request = spec.scope(arm)
         self._process: Xray | None = None
         self._aiming: asyncio.Task[None] | None = None
@@ -415,7 +415,7 @@ class LaneLenses:
         if self._request and source.scope and not self._recorded:
             self.plugin = await source.scope(self._request)
 
-    async def attach(self, guest: Lane) -> None:
+    async def attach(self, guest: LaneGuest) -> None:
         """Start to attach the requested lenses."""
         self._guest = guest
         if self.plugin and (client := await guest.scope()):

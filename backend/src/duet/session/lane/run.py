@@ -25,7 +25,7 @@ from duet.session import engine
 from duet.session.events import Contention, GuestRequest, LaneResult, LaneSource, SessionSink
 from duet.session.lane.batches import Batches
 from duet.session.lane.child import LaneChild, retire
-from duet.session.lane.guest import Faults, Lane, Lanes
+from duet.session.lane.guest import Faults, LaneGuest, LaneGuests
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses, OnHold, no_hold
 from duet.session.lane.setup import Outcome, course_of, engine_of, guest_of, plan_of
@@ -42,13 +42,18 @@ class GuestHandle:
     """The guest of a run: finds or boots it, and later closes it or keeps it for other runs."""
 
     def __init__(
-        self, lanes: Lanes, spec: RunSpec, source: LaneSource, intake: LaneIntake, faults: Faults
+        self,
+        lanes: LaneGuests,
+        spec: RunSpec,
+        source: LaneSource,
+        intake: LaneIntake,
+        faults: Faults,
     ) -> None:
         self._lanes, self._spec, self._source = lanes, spec, source
         self._intake, self._faults = intake, faults
         self._request: GuestRequest | None = None
         self._opening: asyncio.Task[None] | None = None
-        self.guest: Lane | None = None
+        self.guest: LaneGuest | None = None
 
     @property
     def open(self) -> bool:
@@ -97,7 +102,7 @@ class GuestHandle:
             # that we have not read.
             await self._lanes.close(self._source.arm)
 
-    def _use(self, guest: Lane) -> None:
+    def _use(self, guest: LaneGuest) -> None:
         self.guest = self._faults.guest = guest
 
     async def _wake(self) -> None:
@@ -297,14 +302,14 @@ class LaneDriver:
         changed: called after every change of phase.
     """
 
-    def __init__(self, lanes: Lanes, parts: Parts, changed: Callable[[], None]) -> None:
+    def __init__(self, lanes: LaneGuests, parts: Parts, changed: Callable[[], None]) -> None:
         self._parts = parts
         self._tick_s = REPLAY_TICK_S if parts.recorded else lanes.limits.tick_s
         self._phases = PhaseReporter(parts, changed)
         self._handle = GuestHandle(lanes, parts.spec, parts.source, parts.intake, parts.faults)
 
     @property
-    def guest(self) -> Lane | None:
+    def guest(self) -> LaneGuest | None:
         """The guest that the run uses; None before it was found or booted."""
         return self._handle.guest
 
@@ -461,7 +466,7 @@ class LaneRun:
 
     def __init__(
         self,
-        lanes: Lanes,
+        lanes: LaneGuests,
         spec: RunSpec,
         source: LaneSource,
         sink: SessionSink,
