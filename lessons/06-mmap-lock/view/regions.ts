@@ -160,7 +160,7 @@ function draw(pen: Pen, at: ExtraAt): void {
   const held = heldAt(index, lane, Math.min(now, lane.watermark - 1));
   const line = 18 * theme.em;
   const ink = { free: theme.soft, reading: theme.hazard, writing: theme.wait }[held.mmap];
-  pen.fillStyle = ink;
+  pen.fillStyle = theme.ink;
   plated(pen, theme, mmapWords[held.mmap], left + 4, top + line / 2, right - left);
   // The frame stands for mmap_lock, which protects all regions.
   const frame = { top: top + line, height: height - line - 3 };
