@@ -9,7 +9,7 @@ from duet import __version__
 from duet.base.errors import InputError
 from duet.cli.output import note
 from duet.plugins.cluster.capacity.constants import constants_file, record
-from duet.runs.pack import host_fingerprint
+from duet.runs.pack import recording_host
 from tools.bench.results import (
     ClassResult,
     FollowersResult,
@@ -30,7 +30,7 @@ def store(values: Values) -> None:
     """Store the values, and print the file's path. A file that cannot be read stays unchanged."""
     path = constants_file()
     try:
-        count = record(path, values, host_fingerprint(), __version__, os.getloadavg()[0])
+        count = record(path, values, recording_host(), __version__, os.getloadavg()[0])
     except InputError as error:
         note(f"not stored for ./duet plan: {error.sentence} {error.remedy}")
     except OSError as error:

@@ -119,13 +119,13 @@ describe('knobs', () => {
 
   it('are described as the run on the stage has them, with what the next one would have', () => {
     const shown = { ...knobs, params: { ...knobs.params, seconds: 1 } };
-    expect(runLine(lesson, null, knobs, 'hogs')).toBe('2 kernels, 2 vCPUs, 3 s, wall clock');
+    expect(runLine(lesson, null, knobs, 'hogs')).toBe('2 lanes, 2 vCPUs, 3 s, wall clock');
     expect(runLine(lesson, shown, knobs, 'hogs')).toBe(
-      '2 kernels, 2 vCPUs, 1 s (next run: 3 s), wall clock',
+      '2 lanes, 2 vCPUs, 1 s (next run: 3 s), wall clock',
     );
     const next = withClock(lesson, withParam(lesson, knobs, 'hogs', 9), 'count');
     expect(runLine(lesson, knobs, next, 'hogs')).toBe(
-      '2 kernels, 3 hogs (next run: 9), 2 vCPUs (next run: 1), 3 s, wall clock (next run: count clock)',
+      '2 lanes, 3 hogs (next run: 9), 2 vCPUs (next run: 1), 3 s, wall clock (next run: count clock)',
     );
   });
 
@@ -134,7 +134,7 @@ describe('knobs', () => {
     const index = { lanes: [{ watermark: 473.9e6 }, { watermark: 491.8e6 }] } as never;
     const kept = recordedNs({ source: 'recorded' }, index);
     expect(runLine(lesson, shown, knobs, 'hogs', kept)).toBe(
-      '2 kernels, 2 vCPUs, 1 s (first 0.5 s recorded; next run: 3 s), wall clock',
+      '2 lanes, 2 vCPUs, 1 s (first 0.5 s recorded; next run: 3 s), wall clock',
     );
     expect(runLine(lesson, shown, shown, 'hogs', kept)).toContain('1 s (first 0.5 s recorded),');
     expect(runLine(lesson, shown, shown, 'hogs', 0.99e9)).toContain('2 vCPUs, 1 s, wall');

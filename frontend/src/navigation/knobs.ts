@@ -298,7 +298,7 @@ export function runLine(
   const other =
     clock === knobs.clock ? '' : t(' (next run: {clock} clock)', { clock: knobs.clock });
   return [
-    t('{arms, plural, one {# kernel} other {# kernels}}', { arms: knobs.arms.length }),
+    t('{arms, plural, one {# lane} other {# lanes}}', { arms: knobs.arms.length }),
     ...words,
     t('{clock} clock{other}', { clock, other }),
   ].join(', ');

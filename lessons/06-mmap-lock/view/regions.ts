@@ -118,7 +118,7 @@ const changedWords: Readonly<Record<Held['changed'], string>> = {
   locked: tr('locked for writing'),
 };
 
-/** Share of the width that the changed region has. */
+/** Share of the width that the changed region has, or its words if the threads touch pages in it. */
 const wide = 0.4;
 const gap = 10;
 
@@ -127,10 +127,13 @@ interface Box {
   readonly width: number;
   readonly colour: string | null;
   readonly words: readonly string[];
+  /** Width for the words, if other boxes cover the rest. */
+  readonly room?: number;
 }
 
-function drawBox(pen: Pen, at: ExtraAt, { x, width, colour, words }: Box, top: number, h: number) {
+function drawBox(pen: Pen, at: ExtraAt, box: Box, top: number, h: number) {
   const { theme } = at;
+  const { x, width, colour, words, room = width } = box;
   pen.fillStyle = colour === null ? theme.paper : mix(colour, theme.paper, 0.3);
   pen.fillRect(x, top, width, h);
   pen.strokeStyle = colour ?? theme.soft;
@@ -140,15 +143,16 @@ function drawBox(pen: Pen, at: ExtraAt, { x, width, colour, words }: Box, top: n
   pen.fillStyle = theme.ink;
   pen.textAlign = 'left';
   pen.textBaseline = 'middle';
-  const said = fitting(pen, words, width - 8);
-  if (pen.measureText(said).width <= width - 8) pen.fillText(said, x + 5, top + h / 2);
+  const said = fitting(pen, words, room - 8);
+  if (pen.measureText(said).width <= room - 8) pen.fillText(said, x + 5, top + h / 2);
 }
 
-/** Return wordings from long to short. The shortest one of a thread is its number, as in the names of narrow rows. */
-function withWords(name: string, words: string): readonly string[] {
-  const number = /\d+$/.exec(name)?.[0] ?? '';
-  return words === '' ? [name, number] : [`${name}: ${words}`, name, words, number];
-}
+/** Return wordings from long to short. */
+const wordings = (name: string, words: string, short: string): readonly string[] =>
+  words === '' ? [name, short] : [`${name}: ${words}`, name, words, short];
+
+/** The number of a thread, as in the names of narrow rows. */
+const numberOf = (name: string) => /\d+$/.exec(name)?.[0] ?? '';
 
 function draw(pen: Pen, at: ExtraAt): void {
   const { index, lane, now, left, right, top, height, theme } = at;
@@ -156,7 +160,7 @@ function draw(pen: Pen, at: ExtraAt): void {
   const held = heldAt(index, lane, Math.min(now, lane.watermark - 1));
   const line = 18 * theme.em;
   const ink = { free: theme.soft, reading: theme.hazard, writing: theme.wait }[held.mmap];
-  pen.fillStyle = ink;
+  pen.fillStyle = theme.ink;
   plated(pen, theme, mmapWords[held.mmap], left + 4, top + line / 2, right - left);
   // The frame stands for mmap_lock, which protects all regions.
   const frame = { top: top + line, height: height - line - 3 };
@@ -177,7 +181,8 @@ function draw(pen: Pen, at: ExtraAt): void {
   const share = writer === null ? 0 : within.length > 0 ? 1 : wide;
   const boxOf = (region: Region, x: number, width: number): Box => {
     const holds = held.threads.get(region.row) ?? 'nothing';
-    return { x, width, colour: faces[holds], words: withWords(region.name, threadWords[holds]) };
+    const words = wordings(region.name, threadWords[holds], numberOf(region.name));
+    return { x, width, colour: faces[holds], words };
   };
   const each = (whole * (1 - share)) / Math.max(1, apart.length);
   apart.forEach((region, i) => {
@@ -187,11 +192,12 @@ function draw(pen: Pen, at: ExtraAt): void {
   const x = from + apart.length * each * (share === 1 ? 0 : 1);
   const width = from + whole - x;
   const colour = { free: null, wanted: theme.mechanism, locked: theme.wait }[held.changed];
-  const words = withWords(tr('the changed region'), changedWords[held.changed]);
-  drawBox(pen, at, { x, width, colour, words }, inner.top, inner.height);
-  const part = (width * 0.6) / Math.max(1, within.length);
+  const words = wordings(tr('the changed region'), changedWords[held.changed], tr('changed'));
+  const room = within.length > 0 ? width * wide : width;
+  drawBox(pen, at, { x, width, colour, words, room }, inner.top, inner.height);
+  const part = (width - room) / Math.max(1, within.length);
   within.forEach((region, i) => {
-    const place = x + width * 0.4 + i * part;
+    const place = x + room + i * part;
     drawBox(pen, at, boxOf(region, place, part - gap), inner.top + 4, inner.height - 8);
   });
 }

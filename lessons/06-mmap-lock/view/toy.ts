@@ -140,7 +140,10 @@ function raceTimes(index: RunIndex | null): Times {
     at: { change, fault },
     span: span * change,
     from: found
-      ? `${formatNs(change)} in mprotect(), median. Its page faults take ${formatNs(fault)}; yours is longer at first, to be visible`
+      ? tr(
+          '{change} in mprotect(), median. The page faults of the run take {fault}; your page fault is longer at first, so that you can see it',
+          { change: formatNs(change), fault: formatNs(fault) },
+        )
       : null,
   };
 }
@@ -182,7 +185,7 @@ function move(_times: Times, setting: Setting, handle: string, to: number): Sett
 function waitWords({ writerWaits, faultWaits, vain }: Fate): string {
   const writer = lengthOf(writerWaits);
   const fault = lengthOf(faultWaits);
-  const again = vain ? tr(' It begins again under mmap_lock.') : '';
+  const again = vain ? tr(' The fault begins again under mmap_lock.') : '';
   if (writer > 0 && fault > 0)
     return tr('the writer waits {writer}, and the fault waits {fault}.', {
       writer: formatNs(writer),
@@ -240,7 +243,7 @@ function outcome(race: Race, one: Fate, vma: Fate): Play['outcome'] {
     return {
       face: 'mechanism',
       words: tr(
-        'The writer has mmap_lock and waits for the fault. The fault has its VMA lock and needs mmap_lock. If it waited, neither would ever go on, so it gives its VMA lock up.',
+        'The writer has mmap_lock and waits for the fault. The fault has its VMA lock and needs mmap_lock. If the fault waited, neither would ever continue, so the fault gives its VMA lock up.',
       ),
     };
   if (vma.vain)
@@ -264,10 +267,10 @@ function outcome(race: Race, one: Fate, vma: Fate): Play['outcome'] {
     return {
       face: 'gain',
       words: tr(
-        'With one lock one of them waits for the other. With VMA locks they do not meet, because their regions differ.',
+        'With one lock, the writer or the fault waits for the other. With VMA locks neither waits, because their regions differ.',
       ),
     };
-  return { face: 'idle', words: tr('The fault and the writer do not meet.') };
+  return { face: 'idle', words: tr('The fault and the writer do not overlap in time.') };
 }
 
 function says(race: Race): Readonly<Record<string, string>> {
@@ -371,7 +374,9 @@ export const locks: Toy = {
     },
     {
       name: 'circle',
-      title: tr('Find the case in which each would wait for the other if the fault waited.'),
+      title: tr(
+        'Find the case in which the writer and the fault would wait for each other if the fault waited for mmap_lock.',
+      ),
       can: () =>
         tr(
           'Yes: both switches are on, and the writer comes early in the fault, before it needs its anon_vma.',

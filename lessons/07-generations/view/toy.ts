@@ -231,7 +231,7 @@ function wordsOf(lists: Outcome, gens: Outcome, titles: Titles): TilePlay['outco
 
 export const memory: TileToy = {
   form: 'tiles',
-  title: t('Whose page goes?'),
+  title: t('Which page is evicted?'),
   ask: t(
     'Memory has room for sixteen pages. Choose which pages of the file are used in each round, and how many new pages a scan reads between two rounds. Which pages do the two policies keep?',
   ),
@@ -276,7 +276,7 @@ export const memory: TileToy = {
           t('Let {lists} read each hot page again, though all of them would fit.', titles),
           () =>
             t(
-              'Yes: if the inactive list goes round twice within one scan, no page is used between two looks.',
+              'Yes: if reclaim goes through the inactive list twice within one scan, no page is used between the two checks.',
             ),
         ),
         goal('both', t('Let both policies evict hot pages.'), () =>

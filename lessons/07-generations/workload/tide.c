@@ -263,9 +263,10 @@ static void be_hot(const struct options *o, int from, int to)
 		for (unsigned long page = 0; page < hot.pages; page++)
 			missed += touch(&hot, page);
 		tally->hot_ns[round] = now_ns() - began;
-		getrusage(RUSAGE_SELF, &usage); /* the end of the round's touches, also in the trace */
-		tally->returned[round] = hot.by == BY_MAP ? (unsigned long)usage.ru_majflt - faults :
-							    missed;
+		/* The end of the round's touches, also in the trace. */
+		getrusage(RUSAGE_SELF, &usage);
+		tally->returned[round] =
+			hot.by == BY_MAP ? (unsigned long)usage.ru_majflt - faults : missed;
 		faults = usage.ru_majflt;
 		pass_turn(to);
 	}
@@ -337,24 +338,44 @@ static struct options parse(int argc, char *argv[])
 					      {"limit", 1, NULL, 'l'},	 {"rounds", 1, NULL, 'r'},
 					      {"warm", 1, NULL, 'w'},	 {"hot-by", 1, NULL, 'H'},
 					      {"scan-by", 1, NULL, 'S'}, {NULL, 0, NULL, 0}};
-	struct options o = {.hot = 2400, .scan = 3000, .limit = 4096, .rounds = 10, .warm = 2,
+	struct options o = {.hot = 2400,
+			    .scan = 3000,
+			    .limit = 4096,
+			    .rounds = 10,
+			    .warm = 2,
 			    .scan_by = BY_READ};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (c) {
-		case 'h': o.hot = number(optarg); break;
-		case 's': o.scan = number(optarg); break;
-		case 'l': o.limit = number(optarg); break;
-		case 'r': o.rounds = number(optarg); break;
-		case 'w': o.warm = number(optarg); break;
-		case 'H': o.hot_by = way_of(optarg); break;
-		case 'S': o.scan_by = way_of(optarg); break;
-		default: exit(2);
+		case 'h':
+			o.hot = number(optarg);
+			break;
+		case 's':
+			o.scan = number(optarg);
+			break;
+		case 'l':
+			o.limit = number(optarg);
+			break;
+		case 'r':
+			o.rounds = number(optarg);
+			break;
+		case 'w':
+			o.warm = number(optarg);
+			break;
+		case 'H':
+			o.hot_by = way_of(optarg);
+			break;
+		case 'S':
+			o.scan_by = way_of(optarg);
+			break;
+		default:
+			exit(2);
 		}
 	}
 	if (o.rounds > MOST_ROUNDS || o.hot > 1 << 16 || !o.hot || o.warm >= o.rounds) {
-		fprintf(stderr, "tide: at most %d rounds, more than --warm, and 1 to 65536 hot pages.\n",
+		fprintf(stderr,
+			"tide: at most %d rounds, more than --warm, and 1 to 65536 hot pages.\n",
 			MOST_ROUNDS);
 		exit(2);
 	}
@@ -394,7 +415,8 @@ int main(int argc, char *argv[])
 	pid_t pids[2];
 	uint64_t began;
 
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (tally == MAP_FAILED || pipe2(to_hot, O_CLOEXEC) || pipe2(to_scan, O_CLOEXEC))
 		fail("prepare", "the processes");
 	marker = open(TRACE_MARKER, O_WRONLY | O_CLOEXEC);

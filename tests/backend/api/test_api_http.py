@@ -151,6 +151,9 @@ def test_an_asset_is_compressed_for_browsers_that_take_it(address: str) -> None:
         assert gzip.decompress(body) == plain[2]
         assert "immutable" in headers["cache-control"] and "javascript" in headers["content-type"]
         assert headers["vary"] == plain[1]["vary"] == "Accept-Encoding"
+    for refuses in ("gzip;q=0", "br, gzip; q=0.0", "br", "x-gzip"):
+        _, headers, body = get(address, where, **{"Accept-Encoding": refuses})
+        assert (headers.get("content-encoding"), body) == (None, plain[2])
     part = {"Accept-Encoding": "gzip", "Range": "bytes=0-5"}
     status, headers, body = get(address, where, **part)
     assert (status, headers.get("content-encoding"), body) == (206, None, b"export")

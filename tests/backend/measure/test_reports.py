@@ -224,8 +224,9 @@ RULE = "a result that depends on the choice is a property of the clock, not of t
 @pytest.mark.parametrize("how", TEXTS)
 def test_a_difference_that_depends_on_the_clock_is_called_its_property(how: str) -> None:
     flat = re.sub(r"\s+", " ", render(by_shift(1 / 35, 1 / 4.5), how).replace("\n!! ", "\n"))
-    said = "of after is 0.0286 at 1 ns per instruction and 0.222 at 8 ns per instruction, of before"
-    assert f"{said}: {RULE}." in flat
+    said = "of after, over that of before, is 0.0286 at 1 ns per instruction and 0.222 at 8 ns per"
+    assert f"{said} instruction: {RULE}." in flat
+    assert RULE not in render(by_shift(0.0, 0.0), how).replace("\n", " "), "none at either"
     assert RULE not in render(by_shift(0.5, 0.51), how).replace("\n", " ")
     assert RULE in json.loads(render(by_shift(0.9, 1.1), "json"))["warnings"][0]
 

@@ -10,14 +10,16 @@ import pytest
 
 from duet import messages as m
 from duet.base.access import Role, Visitor
+from duet.lessons import load as lessons
 from duet.lessons.document import LessonError
+from duet.lessons.load import LessonFolder
 from duet.lint.lessons import of_plugins
 from duet.plugins.labs import files
 from duet.plugins.labs.labs import Labs
 from duet.plugins.labs.rules import lab_faults
 from duet.server.services import Services
 
-LABS = ("01-shrinker-bitmaps", "02-grace-periods")
+LABS = [slug for slug in lessons.slugs() if (lessons.load(slug).folder / files.FILE).is_file()]
 
 
 def write(folder: Path, text: str) -> Path:
@@ -86,12 +88,27 @@ def test_a_task_refers_to_what_its_lesson_has(tmp_path: Path, task: str, said: s
     assert files.placing(path)(faults[0]).line == 4
 
 
+def test_a_recording_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.duet"
+    broken.write_bytes(b"PK")
+    monkeypatch.setattr(LessonFolder, "recordings", lambda folder: (broken,))
+    task = "{kind: predict, title: x, prediction: three-hogs}"
+    path = write(tmp_path, f"title: t\nlesson: 02-grace-periods\ntasks:\n  one: {task}\n")
+    (fault,) = lab_faults(files.LabFile("mine", path, files.read_lab(path), None))
+    assert fault.place == ("tasks", "one", "prediction")
+    assert "broken.duet" in fault.sentence and fault.remedy
+
+
 def test_a_student_may_have_judged_what_a_lab_asks_for() -> None:
     services = Services()
     services.append(Labs(None, cast(Any, None), 1))
     student = Visitor("0" * 16, Role.STUDENT)
     for challenge, may in (("one-word", True), ("wait-for-nobody", False)):
-        command = m.Judge(type="judge", lesson=LABS[1], challenge=challenge, arm="own-srcu-0")
+        command = m.Judge(
+            type="judge", lesson="02-grace-periods", challenge=challenge, arm="own-srcu-0"
+        )
         assert student.may(services.needs(command)) is may
     viewer = Visitor("1" * 16, Role.VIEWER)
     command = m.Judge(type="judge", lesson=LABS[1], challenge="one-word", arm="own-srcu-0")

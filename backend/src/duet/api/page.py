@@ -81,8 +81,7 @@ class Page(StaticFiles):
     async def _compressed(self, response: FileResponse, asked: Headers) -> Response:
         """Return an asset as gzip if the browser accepts gzip and asks for the whole file."""
         response.headers["vary"] = "Accept-Encoding"
-        takes = {part.split(";")[0].strip() for part in asked.get("accept-encoding", "").split(",")}
-        if "gzip" not in takes or "range" in asked:
+        if not takes_gzip(asked.get("accept-encoding", "")) or "range" in asked:
             return response
         body = await run_in_threadpool(packed, Path(response.path))
         kept = {name: response.headers[name] for name in ("vary", "etag", "last-modified")}
@@ -94,6 +93,15 @@ class Page(StaticFiles):
         assert self.directory is not None
         text = (Path(self.directory) / "index.html").read_text(encoding="utf-8")
         return NOSCRIPT.sub(lambda _: noscript(query), text, count=1)
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Return whether Accept-Encoding allows gzip. `gzip;q=0` does not (RFC 9110, 12.5.3)."""
+    for part in accepted.replace(" ", "").split(","):
+        name, _, weight = part.partition(";q=")
+        if name == "gzip":
+            return not weight or weight.strip("0.") != ""
+    return False
 
 
 @lru_cache(MOST_PACKED)

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -110,24 +107,3 @@ def find_lane(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
             remedy=f"Give the pid: {several}.",
         )
     return found[0]
-
-
-# The typed command line, for reports that say how to reproduce them.
-
-_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
-
-
-@contextmanager
-def typed(words: Sequence[str]) -> Iterator[None]:
-    """Make typed_line() return these words within the block."""
-    token = _WORDS.set(tuple(words))
-    try:
-        yield
-    finally:
-        _WORDS.reset(token)
-
-
-def typed_line() -> str:
-    """Return the command line, quoted for a shell, or "" outside a call of main()."""
-    words = _WORDS.get()
-    return shlex.join(["./duet", *words]) if words else ""

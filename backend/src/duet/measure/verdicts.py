@@ -138,7 +138,7 @@ def judge_exponent(
 
 
 def effect(ratio: float) -> float:
-    """Return the larger side divided by the smaller, minus 1, or infinity for 0."""
+    """Return the larger side divided by the smaller, minus 1; infinity if one side is 0."""
     if ratio <= 0:
         return math.inf
     return max(ratio, 1 / ratio) - 1
@@ -292,8 +292,9 @@ def _differs(found: dict[int, Comparison]) -> str:
         return ""
     effects = [effect(one.ratio or 0) for one in found.values()]
     up = {(one.ratio or 0) > 1 for one in found.values()}
-    if len(up) == 1 and max(effects) - min(effects) <= NEAR * max(effects):
+    least, most = min(effects), max(effects)
+    if len(up) == 1 and (least == most or most - least <= NEAR * most):
         return ""
     one = next(iter(found.values()))
     values = " and ".join(f"{each.ratio:.3g} at {shift_words(s)}" for s, each in found.items())
-    return f"{one.metric} of {one.arm} is {values}, of {one.to}"
+    return f"{one.metric} of {one.arm}, over that of {one.to}, is {values}"

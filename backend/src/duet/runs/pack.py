@@ -30,8 +30,8 @@ from duet.runs.sources import lesson_symbols
 from duet.session import LaneResult, RunResult, RunSpec
 
 
-def host_fingerprint() -> dict[str, str]:
-    """Return the host's properties that affect times, without identifying the host."""
+def recording_host() -> dict[str, str]:
+    """Return what a recording says of its host: facts that affect times and do not identify it."""
     model = ""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
@@ -147,7 +147,7 @@ def make_manifest(
         window_ms=how.window_ms,
         arms=tuple(arm_entry(spec, lane, settings, how.figures.get(lane.arm)) for lane in results),
         left_out=dict(how.left_out),
-        host=host_fingerprint() | accel | {"lanes": how.lanes},
+        host=recording_host() | accel | {"lanes": how.lanes},
         versions={
             "duet": __version__,
             "qemu": facts.qemu_version if facts else "",

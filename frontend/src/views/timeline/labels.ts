@@ -320,10 +320,11 @@ function drawChartWords(
       pen.fillStyle = theme.ink;
       if (two) text(pen, theme, words, x, middle + 9 * theme.em, 'right', 500, 13, theme.mono);
     }
-    pen.fillStyle = theme.faint;
-    const [scaleX, side] = line.labelAbove
-      ? [layout.right - 4, 'right' as const]
-      : [layout.left + 5, 'left' as const];
-    text(pen, theme, formatFigure(top), scaleX, line.top + 6 * theme.em, side);
+    pen.fillStyle = theme.soft;
+    const scale = formatFigure(top);
+    const wide = textWidth(pen, theme, scale, 500);
+    const scaleX = line.labelAbove ? layout.right - 4 - wide : layout.left + 5;
+    // The chart may reach the top, so the number has a plate.
+    plated(pen, theme, scale, scaleX, line.top + 7 * theme.em, wide);
   }
 }

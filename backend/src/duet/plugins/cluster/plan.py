@@ -152,12 +152,12 @@ def plan(
     from duet.cli.record import segment_sizes
     from duet.plugins.cluster.capacity.constants import constants_file, figures, read
     from duet.plugins.cluster.capacity.model import plan as planned
-    from duet.runs.pack import host_fingerprint
+    from duet.runs.pack import recording_host
 
     options = Options(
         students, live, lanes, lesson, cache, pool, host_cpus, host_gib, link, arrive, viewers
     )
-    known = figures(read(constants_file()), host_fingerprint())
+    known = figures(read(constants_file()), recording_host())
     sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
     made = planned(demand_of(options, sizes), known)
     result = result_of(made, known, crowds(options, sizes, known))

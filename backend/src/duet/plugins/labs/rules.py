@@ -62,7 +62,11 @@ def _predict(place: Place, task: Predict, folder: LessonFolder) -> Iterator[Foun
     if task.right is not None and task.right > len(asked.choices):
         sentence = f"`right` must be 1 to {len(asked.choices)}, but is {task.right}"
         yield Found((*place, "right"), sentence, "Count the choices from 1.")
-    recorded = recorded_choice(asked, folder)
+    try:
+        recorded = recorded_choice(asked, folder)
+    except DuetError as error:
+        yield Found((*place, "prediction"), error.sentence.rstrip("."), error.remedy)
+        return
     if not folder.recordings():
         return  # a lesson without recordings is still being written
     if task.right is None and recorded is None:

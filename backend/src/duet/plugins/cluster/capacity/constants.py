@@ -189,7 +189,7 @@ class Sample(BaseModel):
     """A measured value of one constant.
 
     Args:
-        host: the machine, as runs.pack.host_fingerprint describes it.
+        host: the machine, as runs.pack.recording_host describes it.
         load: the host's load at the end of the measurement.
     """
 
