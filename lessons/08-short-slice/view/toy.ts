@@ -186,15 +186,18 @@ function rowOf(name: Policy, title: string, { wake }: Case, course: Course, span
         : { label: letters[hog]!, face: hog % 2 === 0 ? 'work' : 'other' }),
     }),
   );
-  const words =
-    delay <= 0
-      ? tr('the player runs at once')
-      : begins > span
-        ? tr('the player does not run')
-        : tr('the player waits {delay}', { delay: formatNs(delay) });
-  const end =
-    done > span ? '' : tr(', and its job is done after {time}', { time: formatNs(done - wake) });
-  return { name, title, items, verdict: `${words}${end}.`, face: delay > 0 ? 'wait' : 'gain' };
+  const ends = { delay: formatNs(delay), time: formatNs(done - wake) };
+  const verdict =
+    begins > span
+      ? tr('the player does not run.')
+      : delay <= 0
+        ? done > span
+          ? tr('the player runs at once.')
+          : tr('the player runs at once, and its job is done after {time}.', { time: ends.time })
+        : done > span
+          ? tr('the player waits {delay}.', { delay: ends.delay })
+          : tr('the player waits {delay}, and its job is done after {time}.', ends);
+  return { name, title, items, verdict, face: delay > 0 ? 'wait' : 'gain' };
 }
 
 /** Number of times the player lost the CPU before its job was done. */
