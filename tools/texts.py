@@ -21,7 +21,9 @@ def main() -> None:
     chosen = parser.parse_args()
     folder = load(chosen.lesson)
     known = {
-        one.key: one.digest or one.english for one in translated(folder, chosen.language) if one.text
+        one.key: one.digest or one.english
+        for one in translated(folder, chosen.language)
+        if one.text
     }
     for key, text in texts_of(folder).items():
         if key.startswith(f"{CONTENT}."):
