@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Print a lesson's texts that a language lacks: python -m tools.texts 02-grace-periods de.
 
-Each text is printed as strings.yaml wants it, with an empty `says`; sections of the prose with their
-digests. Outdated translations are printed too.
+Each text is printed as strings.yaml wants it, with an empty `says`. Sections of the prose are
+printed with their digests. Outdated translations count as lacking.
 """
 
 from __future__ import annotations

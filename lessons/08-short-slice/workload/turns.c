@@ -168,7 +168,8 @@ static _Noreturn void run_player(const struct options *options)
 
 static int by_delay(const void *left, const void *right)
 {
-	uint64_t a = ((const struct job *)left)->delay_ns, b = ((const struct job *)right)->delay_ns;
+	uint64_t a = ((const struct job *)left)->delay_ns,
+		 b = ((const struct job *)right)->delay_ns;
 
 	return (a > b) - (a < b);
 }
@@ -195,7 +196,8 @@ static void report(const struct options *options, long preempted)
 	       (double)tally->jobs[jobs / 2].delay_ns / 1e3,
 	       (double)tally->jobs[jobs * 9 / 10].delay_ns / 1e3,
 	       (double)tally->jobs[jobs - 1].delay_ns / 1e3, (double)response / jobs / 1e3,
-	       (double)longest / 1e3, (double)preempted / seconds, (double)tally->hog_loops / seconds / 1e3,
+	       (double)longest / 1e3, (double)preempted / seconds,
+	       (double)tally->hog_loops / seconds / 1e3,
 	       100.0 * (double)tally->cpu_ns / (double)tally->took_ns);
 }
 
@@ -263,7 +265,8 @@ int main(int argc, char **argv)
 	if (sched_setaffinity(0, sizeof(first), &first))
 		fail("stay on CPU 0");
 	marker = open(TRACE_MARKER, O_WRONLY); /* without tracing there is none */
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (tally == MAP_FAILED)
 		fail("map memory");
 	player = fork();
