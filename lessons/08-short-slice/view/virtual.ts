@@ -103,15 +103,13 @@ export function queuedAt(index: RunIndex, lane: LaneIndex, t: number): readonly 
   });
 }
 
-/** The largest distance from the average in the run, so that the scale stays the same while the run plays. */
-const reachOf = perVersion((index, lane): number => {
-  const stands = standsOf(index, lane);
-  let reach = 1;
-  for (const { t } of stands)
-    for (const one of queuedAt(index, lane, t))
-      reach = Math.max(reach, Math.abs(one.vruntime), Math.abs(one.deadline));
-  return reach;
-});
+/** Half the width of the scale, which stays the same while the run plays: lags and deadlines are within two slices. */
+const reachOf = perVersion((index, lane): number =>
+  standsOf(index, lane).reduce(
+    (most, { vruntime, deadline }) => Math.max(most, 1.25 * (deadline - vruntime)),
+    1,
+  ),
+);
 
 function draw(pen: Pen, at: ExtraAt): void {
   const { index, lane, now, left, right, top, height, theme } = at;
@@ -119,8 +117,8 @@ function draw(pen: Pen, at: ExtraAt): void {
   const reach = reachOf(index, lane);
   const line = 17 * theme.em;
   const middle = left + (right - left) * 0.4;
-  const unit = Math.min((middle - left - 8) / reach, (right - middle - 8) / reach);
-  const x = (virtual: number) => middle + virtual * unit;
+  const unit = (middle - left - 8) / reach;
+  const x = (virtual: number) => Math.min(right - 4, Math.max(left + 4, middle + virtual * unit));
   const each = (height - line - 4) / Math.max(1, queued.length);
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
