@@ -154,7 +154,7 @@ export function caseOf({ at }: Times, setting: Setting): Case {
 function start({ at }: Times): Setting {
   const hog = at['hog']!;
   const wake = 1.1 * hog;
-  return { at: { wake, end: wake + 0.15 * hog, deadline: wake + 0.25 * hog }, on: {} };
+  return { at: { wake, end: wake + 0.15 * hog, deadline: wake + 0.4 * hog }, on: {} };
 }
 
 function limits({ at }: Times, setting: Setting, handle: string): Limits {

@@ -6,7 +6,7 @@ import { formatNs } from '@page/base/units.ts';
 import { perVersion, spanAt } from '@page/derive/query.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
 import { fitting, type Pen } from '@page/views/paints.ts';
-import { plated } from '@page/views/timeline/easel.ts';
+import { plated, textWidth } from '@page/views/timeline/easel.ts';
 import { type Extra, type ExtraAt, type Look, timelineLook } from '@page/views/timeline/score.ts';
 
 /** A task on the run queue at a moment. Virtual times are in ns, relative to the average of all queued tasks. */
@@ -130,23 +130,17 @@ function draw(pen: Pen, at: ExtraAt): void {
   const first = Math.min(...eligible.map((one) => one.deadline));
   const next = eligible.find((one) => one.deadline === first);
   pen.fillStyle = theme.soft;
-  const heading =
+  const plain = tr('virtual time; the line is the average');
+  const whole =
     next === undefined
-      ? tr('virtual time; the line is the average')
+      ? plain
       : tr(
           'virtual time; the line is the average, and {task} has the earliest deadline of all eligible tasks',
-          {
-            task: next.name,
-          },
+          { task: next.name },
         );
-  plated(
-    pen,
-    theme,
-    fitting(pen, [heading, tr('virtual time; the line is the average')], right - left),
-    left + 4,
-    top + line / 2,
-    right - left,
-  );
+  const room = right - left - 8;
+  const heading = textWidth(pen, theme, whole, 500) <= room ? whole : plain;
+  plated(pen, theme, heading, left + 4, top + line / 2, room);
   queued.forEach((one, i) => {
     const y = top + line + each * (i + 0.5);
     const [from, to] = [x(one.vruntime), x(one.deadline)];
@@ -166,10 +160,10 @@ function draw(pen: Pen, at: ExtraAt): void {
     const lag = one.eligible
       ? tr('{name}: {time} behind', { name: one.name, time: formatNs(-one.vruntime) })
       : tr('{name}: {time} ahead', { name: one.name, time: formatNs(one.vruntime) });
-    const room = right - to - 8;
-    const said = fitting(pen, [lag, one.name, /\d+$/.exec(one.name)?.[0] ?? one.name], room);
+    const free = right - to - 8;
+    const said = fitting(pen, [lag, one.name, /\d+$/.exec(one.name)?.[0] ?? one.name], free);
     pen.textAlign = 'left';
-    if (pen.measureText(said).width <= room) pen.fillText(said, to + 6, y);
+    if (pen.measureText(said).width <= free) pen.fillText(said, to + 6, y);
   });
 }
 
