@@ -144,7 +144,7 @@ function draw(pen: Pen, at: ExtraAt): void {
   queued.forEach((one, i) => {
     const y = top + line + each * (i + 0.5);
     const [from, to] = [x(one.vruntime), x(one.deadline)];
-    const colour = one.running ? theme.work : one.eligible ? theme.gain : theme.idle;
+    const colour = one.running ? theme.work : one.eligible ? theme.mechanism : theme.idle;
     const thick = Math.max(3, Math.min(9 * theme.em, each - 4));
     pen.fillStyle = colour;
     pen.fillRect(from, y - thick / 2, Math.max(2, to - from), thick);
