@@ -91,7 +91,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await page.getByRole('button', { name: 'just show me' }).click();
   // What it shows of the first call, a later step asks.
   await expect(page.getByTestId('overview')).toContainText('A later step asks for a prediction about the whole run');
-  await page.getByText('5 questions to point at').click();
+  await page.getByText('5 questions to answer in the picture').click();
   await page.getByTestId('question-2').click();
   const picture = page.getByTestId('picture');
   const questions = page.getByTestId('questions');

@@ -47,7 +47,7 @@ test('keys walk through the life of an inode, Enter answers a question or opens 
   await expect(page.getByTestId('trace').locator('tr[data-made]')).not.toHaveCount(0);
   await page.keyboard.press('Escape');
 
-  await page.getByText('5 questions to point at').click();
+  await page.getByText('5 questions to answer in the picture').click();
   await page.getByTestId('question-0').click();
   await picture.focus();
   const said = picture.locator('[aria-live]');

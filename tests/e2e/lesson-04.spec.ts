@@ -44,7 +44,7 @@ test('keys walk from box to box, Enter answers a question or opens the records',
   await expect(page.getByTestId('trace').locator('tr[data-made]')).not.toHaveCount(0);
   await page.keyboard.press('Escape');
 
-  await page.getByText('5 questions to point at').click();
+  await page.getByText('5 questions to answer in the picture').click();
   await page.getByTestId('question-0').click();
   await picture.focus();
   await picture.press('ArrowLeft');

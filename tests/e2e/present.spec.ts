@@ -104,7 +104,7 @@ for (const lesson of lessons)
     await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
     await page.keyboard.press('PageUp');
     await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
-    await expect(page.getByTestId('words-mail')).toContainText('This lesson began with a mail of');
+    await expect(page.getByTestId('words-mail')).toContainText('This lesson began with a mail from');
   });
 
 test('the speaker’s window follows the wall, moves it, and says what comes next', async ({

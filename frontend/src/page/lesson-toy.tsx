@@ -5,7 +5,7 @@
  */
 
 import { useState } from 'react';
-import { isEnglish, rich, t } from '../base/lang/t.ts';
+import { isEnglish, t } from '../base/lang/t.ts';
 import { later } from '../base/later.tsx';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -53,11 +53,9 @@ export function ToyInvitation({ page }: Props) {
   return (
     <section className="toy-invitation" aria-label={t('Try it')}>
       <p>
-        {rich('<b>Try it: {title}.</b> You can play with the rule, without a guest.', {
-          title: toy.title.toLowerCase(),
-          b: (words) => <b>{words}</b>,
-        })}
+        <b>{t('Try it: {title}', { title: midSentence(toy.title) })}</b>
       </p>
+      <p>{t('You can play with the rule, without a guest.')}</p>
       <button type="button" className="button" onClick={() => turnToy(page)} data-testid="toy-open">
         {open ? t('back to the run') : t('play')}
       </button>

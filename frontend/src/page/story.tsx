@@ -431,7 +431,9 @@ function Step(props: StoryProps) {
         {lesson.questions.length > 0 && (
           <button type="button" className="link" onClick={props.onQuestions}>
             {props.answered === 0
-              ? t('{questions} questions to point at', { questions: lesson.questions.length })
+              ? t('{questions} questions to answer in the picture', {
+                  questions: lesson.questions.length,
+                })
               : t('Questions: {answered} of {questions} answered', {
                   answered: props.answered,
                   questions: lesson.questions.length,

@@ -176,7 +176,7 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
       </div>
       {mail && (
         <p className="entry-mail small quiet" data-testid="entry-mail">
-          {rich('This lesson began with a mail of {author}, <time>{date}</time>: {url}', {
+          {rich('This lesson began with a mail from {author}, <time>{date}</time>: {url}', {
             author: mail.author,
             date: dateWords(mail.date),
             time: (words) => <time dateTime={mail.date}>{words}</time>,

@@ -31,9 +31,6 @@ MESSAGES = {
     "Subject: [PATCH] mm: vmscan: ": (
         "Subject: [PATCH] Vmscan ", "the subject 'Vmscan {}' names no subsystem"),
     "\n---\n": ("\n--\n", "no line '---' ends the message"),
-    "\nBased-on: ": (
-        "\nFrom-an-idea-of: ",
-        "the message has no lines 'Based-on: ...' and 'Link: https://...'"),
     "\nLink: ": ("\nAcked-by: Me\nLink: ", "the patch has a line 'Acked-by:'"),
 }  # fmt: skip
 

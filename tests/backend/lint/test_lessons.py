@@ -135,6 +135,11 @@ FAULTS = {
         "patches: [srcu.patch]",
         "the arms srcu and srcu-expedited are the same kernel: they have the same patches",
     ),
+    "two CPUs on the count clock": Fault(
+        "arm: srcu, to: rwsem, params: {hogs: 9}, clock: count",
+        "arm: srcu, to: rwsem, params: {hogs: 9, vcpus: 2}, clock: count",
+        "the count clock has one CPU, not 2",
+    ),
     "lit": Fault(
         '"synchronize_srcu(&shrinker_srcu)"',
         '"synchronize_srcu(&other)"',

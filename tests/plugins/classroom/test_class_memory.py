@@ -112,7 +112,7 @@ def test_memory_and_store_agree(
         hub = Hub()
         store = Store(f"sqlite:///{tmp_path / 'classes.sqlite'}")
         async with running(Classrooms(store)) as rooms:
-            hub.left.register(rooms.left)
+            hub.left.register(rooms.viewer_left)
             teacher = hub.join()
             await rooms.command(teacher, cm.StartClass(type="class_start", lesson=SLUG))
             state = await come(teacher, "class")

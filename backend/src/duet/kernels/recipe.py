@@ -210,15 +210,13 @@ SUBJECT: Final = re.compile(r"[a-z0-9/_-]+(?:, ?[a-z0-9/_-]+)*(?:: \w+)*: [a-z]"
 TRAILER: Final = re.compile(
     r"^(?:(?:Signed-off|Reviewed|Acked|Tested|Co-developed)-by|Assisted-by):", re.M | re.I
 )
-SOURCE: Final = re.compile(r"^Based-on: \S.*(?:\n .*)*\nLink: https?://\S+$", re.MULTILINE)
 
 
-def message_faults(text: str, *, needs_source: bool) -> Iterator[tuple[str, str]]:
+def message_faults(text: str) -> Iterator[tuple[str, str]]:
     """Yield (sentence, remedy) for each fault of a patch's commit message.
 
     Args:
         text: file in the form of git format-patch.
-        needs_source: the message must say on whose change the patch is based.
     """
     subject = patch_subject(text)
     if not SUBJECT.match(subject):
@@ -238,9 +236,6 @@ def message_faults(text: str, *, needs_source: bool) -> Iterator[tuple[str, str]
         yield sentence, "Write symptom, why, how and the measured effect."
     if found := TRAILER.search(text):
         yield f"the patch has a line '{found[0]}'", "Remove it; only people give such lines."
-    if needs_source and not SOURCE.search(message):
-        remedy = "End the message with these lines; further lines of Based-on begin with a space."
-        yield "the message has no lines 'Based-on: ...' and 'Link: https://...'", remedy
 
 
 def patched_files(text: str) -> list[str]:

@@ -62,7 +62,7 @@ def messages(subject: Subject) -> Found:
     used = {path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)}
     for path in sorted(path for path in used if path.is_file()):
         text = path.read_text(encoding="utf-8", errors="replace")
-        for sentence, remedy in message_faults(text, needs_source=True):
+        for sentence, remedy in message_faults(text):
             yield Finding(sentence, remedy, file=path, where=path.name)
 
 

@@ -58,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     story.predictions,
     story.questions,
     story.claims,
+    story.one_cpu,
     story.excerpts,
     story.plan,
     story.trials,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from duet.base.errors import InputError
 from duet.bundle import Manifest
@@ -22,7 +23,11 @@ Found = Iterator[Finding | NotChecked]
 def view(subject: Subject) -> Found:
     name = subject.folder.lesson.view
     if name is not None and name not in subject.catalogue.views:
-        yield unknown("there is no view", name, subject.catalogue.views, ("view",))
+        finding = unknown("there is no view", name, subject.catalogue.views, ("view",))
+        own = subject.folder.folder / "view" / "about.ts"
+        if own.is_file():
+            finding = replace(finding, remedy=f"{finding.remedy} If it is new: make contract.")
+        yield finding
 
 
 def steps(subject: Subject) -> Found:

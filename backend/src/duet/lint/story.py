@@ -10,6 +10,7 @@ from pathlib import Path
 from duet.base.errors import InputError
 from duet.lessons.document import read
 from duet.lessons.drawings import FOLDER, flaws
+from duet.lessons.load import knob
 from duet.lessons.schema import Param, Place, Trial
 from duet.lessons.view import COMMENT, HEADING, explained, pattern, sections
 from duet.lint.arms import patch_lines
@@ -136,6 +137,23 @@ def claims(subject: Subject) -> Found:
         if (count := len(scene.claim)) > CLAIM_CHARS:
             sentence = f"a claim may have at most {CLAIM_CHARS} characters, not {count}"
             yield Finding(sentence, "Leave out what the picture shows.", place)
+
+
+def one_cpu(subject: Subject) -> Found:
+    """Check that claims and figures on the count clock ask for one CPU, which is all it has."""
+    lesson = subject.folder.lesson
+    name = knob(lesson, "cpus")
+    if name is None:
+        return
+    counted = [
+        *((("claims", at), one.clock, one.params) for at, one in enumerate(lesson.claims)),
+        *((("published", at), one.clock, one.params) for at, one in enumerate(lesson.published)),
+    ]
+    for place, clock, params in counted:
+        if clock == "count" and params.get(name, 1) != 1:
+            sentence = f"the count clock has one CPU, not {params[name]}"
+            remedy = f"Leave {name} out, or measure on the wall clock."
+            yield Finding(sentence, remedy, (*place, "params", name))
 
 
 def excerpts(subject: Subject) -> Found:

@@ -40,7 +40,7 @@ function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
       {mail && first && (
         <p className="words-mail" data-testid="words-mail">
           {rich(
-            'This lesson began with a mail of <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>',
+            'This lesson began with a mail from <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>',
             {
               author: first.author,
               b: (words) => <b>{words}</b>,

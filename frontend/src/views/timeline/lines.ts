@@ -442,7 +442,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (room.points === 'one' && found.length > 1) {
     return [
       line(
-        tr('{found} kinds of points', { found: found.length }),
+        tr('{found} kinds of events', { found: found.length }),
         found.map(({ name }) => name),
       ),
     ];

@@ -309,7 +309,7 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   const time = say('time', most.ns, formatNs(most.ns));
   const longest = say('longest', most.longest, formatNs(most.longest));
   return tr(
-    'On {name}, most of the traced time in this window goes to “{facts}”: {time} in {calls}{n, plural, one {} other {, of which the longest took {longest}}}.',
+    'On {name}, no traced function takes more of this window than “{facts}”: {time} in {calls}{n, plural, one {} other {; the longest call takes {longest} in all}}.',
     { name, facts: shortTitle(most.facts), time, calls, n: most.n, longest },
   );
 });
@@ -347,8 +347,8 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
       const lost = lostIn(lane, 0, t) ? tr(' Events were lost, so these are lower bounds.') : '';
       const name = armTitle(titles, lane);
       if (counts.length === 0)
-        return tr('On {name}, no point has been seen yet.{lost}', { name, lost });
-      return tr('Up to this moment, {name} has {counts}.{lost}', {
+        return tr('On {name}, none of these events has been seen yet.{lost}', { name, lost });
+      return tr('On {name}, up to this moment: {counts}.{lost}', {
         name,
         counts: list(counts),
         lost,

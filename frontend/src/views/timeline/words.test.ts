@@ -42,15 +42,15 @@ test('what the wait costs, per operation and arm, in the window alone', () => {
 
 test('the function that takes most time', () => {
   expect(say('functions')).toBe(
-    'On Before, most of the traced time in this window goes to “inside outer”: 500 µs in 2 calls, of which the longest took 300 µs. On After, most of the traced time in this window goes to “inside outer”: 400 µs in 4 calls, of which the longest took 100 µs.',
+    'On Before, no traced function takes more of this window than “inside outer”: 500 µs in 2 calls; the longest call takes 300 µs in all. On After, no traced function takes more of this window than “inside outer”: 400 µs in 4 calls; the longest call takes 100 µs in all.',
   );
 });
 
 test('points, phases, links, states, now', () => {
   expect(say('points')).toBe(
-    'Up to this moment, Before has 3 × a hit and 1 × a miss. On After, no point has been seen yet.',
+    'On Before, up to this moment: 3 × a hit and 1 × a miss. On After, none of these events has been seen yet.',
   );
-  expect(say('points', 0, 20, 4)).toContain('Before has 2 × a hit.');
+  expect(say('points', 0, 20, 4)).toContain('up to this moment: 2 × a hit.');
   expect(say('phases')).toBe('On Before, this window has 3 × busy (600 µs).');
   expect(say('links')).toBe(
     'On Before, 1 link of this window reaches 1 worker. On After, this window has no link.',
