@@ -56,7 +56,7 @@ test('a player in a long job loses the CPU when it has passed the average', () =
   let lost = 0;
   for (const { kind, t0, t1, open } of spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY)) {
     if (open || index.kinds[kind]?.name !== 'in_job') continue;
-    for (let t = t0; t < t1; t += 0.1e6) {
+    for (let t: number = t0; t < t1; t += 0.1e6) {
       const player = queuedAt(index, lane, t).find((one) => one.name === 'turn-player');
       if (player && !player.running && !player.eligible) lost++;
     }

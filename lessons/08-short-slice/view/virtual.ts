@@ -162,10 +162,9 @@ function draw(pen: Pen, at: ExtraAt): void {
     ...(next === undefined
       ? []
       : [
-          tr(
-            'virtual time; the dashed line is the average, and {task} has the earliest deadline of all eligible tasks',
-            { task: next.name },
-          ),
+          tr('virtual time; dashed: the average; earliest deadline of all eligible tasks: {task}', {
+            task: next.name,
+          }),
         ]),
     tr('virtual time; the dashed line is the average'),
     tr('virtual time'),
