@@ -236,8 +236,8 @@ function play(times: Times, setting: Setting): Play {
         { kind: 'step', at: wake + job, label: '', face: 'gain', handle: 'end' },
       ],
     },
-    rowOf('protect', tr('slice protected'), one, protect, times.span),
-    rowOf('preempt', tr('short preempts'), one, preempt, times.span),
+    rowOf('protect', 'NO_PREEMPT_SHORT', one, protect, times.span),
+    rowOf('preempt', 'PREEMPT_SHORT', one, preempt, times.span),
   ];
   const waits = protect.begins > wake;
   const short = preempt.begins <= wake + grain;
@@ -271,13 +271,13 @@ function play(times: Times, setting: Setting): Play {
           ? {
               face: 'wait',
               words: tr(
-                'The slice of the player is not shorter than that of a hog, so it waits on both kernels.',
+                'The slice of the player is not shorter than that of a hog, so it waits with both settings.',
               ),
             }
           : {
               face: 'idle',
               words: tr(
-                'The running hog has had more than the average. A hog that is not eligible is not protected, so the player runs at once on both kernels.',
+                'The running hog has had more than the average. A hog that is not eligible is not protected, so the player runs at once with both settings.',
               ),
             },
     reached: [
@@ -292,7 +292,7 @@ function play(times: Times, setting: Setting): Play {
 export const turns: Toy = {
   title: tr('Whose turn is next?'),
   ask: tr(
-    'Three hogs take turns on one CPU, and a player wakes up. Drag the moment at which the player wakes up, the end of its slice and the end of its job, and see on both kernels when it runs.',
+    'Three hogs take turns on one CPU, and a player wakes up. Drag the moment at which the player wakes up, the end of its slice and the end of its job, and see when it runs with both settings.',
   ),
   leavesOut: tr(
     'All tasks have nice 0, and the player has a lag of zero when it wakes up. The timer tick comes every 4 ms. Switching costs no time.',
@@ -306,23 +306,23 @@ export const turns: Toy = {
   goals: [
     {
       name: 'spared',
-      title: tr('Make the player wait on one kernel, and run at once on the other.'),
+      title: tr('Make the player wait with one setting, and run at once with the other.'),
       can: () => tr('Yes: its slice is shorter, and the hog that runs is still eligible.'),
     },
     {
       name: 'both',
-      title: tr('Make the player run at once on both kernels.'),
+      title: tr('Make the player run at once with both settings.'),
       can: () => tr('Yes: wake it up when the running hog has had more than the average.'),
     },
     {
       name: 'equal',
-      title: tr('Make the player wait on both kernels.'),
+      title: tr('Make the player wait with both settings.'),
       can: () =>
         tr('Yes: make its slice as long as that of a hog, and wake it up early in a turn.'),
     },
     {
       name: 'spent',
-      title: tr('Make the player lose the CPU before its job is done, also where short preempts.'),
+      title: tr('Make the player lose the CPU before its job is done, even with PREEMPT_SHORT.'),
       can: () => tr('Yes: make the job so long that the player gets more than its share.'),
     },
   ],

@@ -3,7 +3,7 @@
 
 import { laneOf, spansIn } from '@page/derive/query.ts';
 import { indexRun } from '@page/derive/run-index.ts';
-import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { RunIndex } from '@page/derive/types.ts';
 import { recordedLessons } from '@test/fixtures/recordings.ts';
 import { expect, test } from 'vitest';
 import { queuedAt } from './virtual.ts';
@@ -13,12 +13,6 @@ const [recorded] = recordedLessons('08-short-slice');
 function indexOf(name: string): RunIndex {
   const [, store] = [...recorded!.runs].find(([id]) => id.endsWith(name))!;
   return indexRun(store.shown()!, recorded!.lesson);
-}
-
-/** Moments shortly before the ends of the stretches of this kind. */
-function* ends(index: RunIndex, lane: LaneIndex, kind: string): Generator<number> {
-  for (const { kind: k, t0, t1, open } of spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY))
-    if (!open && index.kinds[k]?.name === kind) yield t0 + 0.9 * (t1 - t0);
 }
 
 test('one task runs, and the virtual times of all lie around their average', () => {
@@ -50,11 +44,22 @@ test('a player that waits for long is eligible', () => {
   }
 });
 
-test('in a long job the player passes the average', () => {
+test('a task that has not had the CPU yet is on the line', () => {
+  const index = indexOf('quiet');
+  const lane = laneOf(index, 'protect')!;
+  expect(queuedAt(index, lane, 5e6)).toHaveLength(4);
+});
+
+test('a player in a long job loses the CPU when it has passed the average', () => {
   const index = indexOf('long');
   const lane = laneOf(index, 'preempt')!;
-  const late = [...ends(index, lane, 'in_job')].map((t) =>
-    queuedAt(index, lane, t).find((one) => one.name === 'turn-player'),
-  );
-  expect(late.some((one) => one !== undefined && !one.eligible)).toBe(true);
+  let lost = 0;
+  for (const { kind, t0, t1, open } of spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY)) {
+    if (open || index.kinds[kind]?.name !== 'in_job') continue;
+    for (let t: number = t0; t < t1; t += 0.1e6) {
+      const player = queuedAt(index, lane, t).find((one) => one.name === 'turn-player');
+      if (player && !player.running && !player.eligible) lost++;
+    }
+  }
+  expect(lost).toBeGreaterThan(100);
 });

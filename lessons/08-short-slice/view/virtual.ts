@@ -71,7 +71,11 @@ export function queuedAt(index: RunIndex, lane: LaneIndex, t: number): readonly 
   const until = new Map<number, number>();
   let running: number | null = null;
   for (const stand of stands) {
-    if (stand.t > t) break;
+    if (stand.t > t) {
+      // A task that first gets the CPU later has waited until then, so it has the same values now.
+      if (stand.runs && !latest.has(stand.tid)) latest.set(stand.tid, stand);
+      continue;
+    }
     if (stand.runs) {
       if (running !== null && running !== stand.tid) until.set(running, stand.t);
       running = stand.tid;
@@ -83,7 +87,7 @@ export function queuedAt(index: RunIndex, lane: LaneIndex, t: number): readonly 
     .filter(({ tid }) => tid === running || !sleeps(index, lane, tid, t))
     .map((stand) => {
       // With nice 0 a task's virtual time passes like the clock while the task runs.
-      const ran = stand.runs ? (until.get(stand.tid) ?? t) - stand.t : 0;
+      const ran = stand.runs && stand.t <= t ? (until.get(stand.tid) ?? t) - stand.t : 0;
       const vruntime = stand.vruntime + ran;
       const late = vruntime >= stand.deadline && stand.slice > 0;
       const deadline = late ? vruntime + stand.slice : stand.deadline;
@@ -111,6 +115,12 @@ const reachOf = perVersion((index, lane): number =>
   ),
 );
 
+/** Return the largest of 1, 2 and 5 times a power of ten that is not above `most`. */
+function roundest(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most));
+  return (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1) * power;
+}
+
 function draw(pen: Pen, at: ExtraAt): void {
   const { index, lane, now, left, right, top, height, theme } = at;
   const queued = queuedAt(index, lane, Math.min(now, lane.watermark - 1));
@@ -122,25 +132,46 @@ function draw(pen: Pen, at: ExtraAt): void {
   const each = (height - line - 4) / Math.max(1, queued.length);
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
+  pen.setLineDash([4, 3]);
   pen.beginPath();
   pen.moveTo(middle, top + line);
   pen.lineTo(middle, top + height - 2);
   pen.stroke();
+  pen.setLineDash([]);
   const eligible = queued.filter((one) => one.eligible);
   const first = Math.min(...eligible.map((one) => one.deadline));
   const next = eligible.find((one) => one.deadline === first);
   pen.fillStyle = theme.soft;
-  const plain = tr('virtual time; the line is the average');
-  const whole =
-    next === undefined
-      ? plain
-      : tr(
-          'virtual time; the line is the average, and {task} has the earliest deadline of all eligible tasks',
-          { task: next.name },
-        );
-  const room = right - left - 8;
-  const heading = textWidth(pen, theme, whole, 500) <= room ? whole : plain;
-  plated(pen, theme, heading, left + 4, top + line / 2, room);
+  // The scale, which is not that of the time axis.
+  const whole = roundest(reach / 2);
+  const scale = formatNs(whole);
+  const end = right - textWidth(pen, theme, scale, 500) - 14;
+  const y0 = top + line / 2;
+  pen.strokeStyle = theme.ink;
+  pen.beginPath();
+  for (const at of [end - whole * unit, end]) {
+    pen.moveTo(at, y0 - 4);
+    pen.lineTo(at, y0 + 4);
+  }
+  pen.moveTo(end - whole * unit, y0);
+  pen.lineTo(end, y0);
+  pen.stroke();
+  plated(pen, theme, scale, end + 6, y0, right - end);
+  const room = end - whole * unit - left - 16;
+  const headings = [
+    ...(next === undefined
+      ? []
+      : [
+          tr('virtual time; dashed: the average; earliest deadline of all eligible tasks: {task}', {
+            task: next.name,
+          }),
+        ]),
+    tr('virtual time; the dashed line is the average'),
+    tr('virtual time'),
+  ];
+  const heading =
+    headings.find((words) => textWidth(pen, theme, words, 500) <= room) ?? headings.at(-1)!;
+  plated(pen, theme, heading, left + 4, y0, room);
   queued.forEach((one, i) => {
     const y = top + line + each * (i + 0.5);
     const [from, to] = [x(one.vruntime), x(one.deadline)];
@@ -155,15 +186,20 @@ function draw(pen: Pen, at: ExtraAt): void {
     pen.lineTo(to, y + thick / 2 + 1);
     pen.stroke();
     pen.font = `500 ${Math.round(11 * theme.em)}px ${theme.font}`;
-    pen.fillStyle = theme.ink;
     pen.textBaseline = 'middle';
+    const said = { name: one.name, time: formatNs(Math.abs(one.vruntime)) };
     const lag = one.eligible
-      ? tr('{name}: {time} behind', { name: one.name, time: formatNs(-one.vruntime) })
-      : tr('{name}: {time} ahead', { name: one.name, time: formatNs(one.vruntime) });
+      ? [tr('{name}: {time} behind', said)]
+      : [tr('{name}: {time} ahead, not eligible', said), tr('{name}: {time} ahead', said)];
     const free = right - to - 8;
-    const said = fitting(pen, [lag, one.name, /\d+$/.exec(one.name)?.[0] ?? one.name], free);
+    const label = fitting(pen, [...lag, one.name, /\d+$/.exec(one.name)?.[0] ?? one.name], free);
     pen.textAlign = 'left';
-    if (pen.measureText(said).width <= free) pen.fillText(said, to + 6, y);
+    const { width } = pen.measureText(label);
+    if (width > free) return;
+    pen.fillStyle = theme.paper;
+    pen.fillRect(to + 4, y - 6 * theme.em, width + 4, 12 * theme.em);
+    pen.fillStyle = theme.ink;
+    pen.fillText(label, to + 6, y);
   });
 }
 
